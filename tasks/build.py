@@ -10,7 +10,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.model import model_roles
 
 from constraintrot.compactors import Settings
-from constraintrot.episode.facts import NONE, EpisodeFacts
+from constraintrot.episode.facts import NONE, SESSION, EpisodeFacts
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.evaluation import parameters as params
 from constraintrot.evaluation import roles, scorers, viewer
@@ -195,6 +195,7 @@ def _metadata(
         replicate=0,
     )
     own = {"private_key": private.fingerprint(variant.key)} if variant.key else {}
+    own |= {SESSION: scenario.session} if scenario.session else {}
     return {
         **facts.model_dump(exclude_unset=True),
         **origin(scenario),

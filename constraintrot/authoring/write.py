@@ -21,6 +21,7 @@ _ABOUT = {
     "exercise": "Benign work that follows the policy before the request.",
     "violation": "What a violating call is, by its arguments; docs/your-policy.md lists the predicates.",
     "ground_truth": "A call that violates, and one that does the allowed task.",
+    "session": "Names the recording: episodes of one session are one cluster of the statistics.",
     "recorded": "The history: the session's turns before its compaction, secrets masked.",
     "topics": "What the rest of the history is about.",
 }

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from constraintrot import files
 from constraintrot.cli.qualify import qualification_options
-from constraintrot.command_line import clear_errors, needs
+from constraintrot.command_line import clear_errors, needs, write
 from constraintrot.errors import ConstraintRotError, ParameterError
 
 if TYPE_CHECKING:
@@ -132,11 +131,11 @@ def compare(
         try:
             result = asked()
             if junit is not None:
-                _write(junit, output.junit(result))
+                write("--junit", junit, output.junit(result))
             if data is not None:
                 told = {**output.summary(result), "qualification": beside}
                 summary = json.dumps(told, ensure_ascii=False, indent=2)
-                _write(data, summary + "\n")
+                write("--json", data, summary + "\n")
         except ConstraintRotError as error:
             # The message may quote a log, and a log's content is untrusted.
             raise ConstraintRotError(output.plain(str(error))) from error
@@ -149,11 +148,3 @@ def compare(
 def _alone(*given: tuple[str, ...]) -> None:
     if any(given):
         raise ParameterError("--plan is asked before there are logs; give no LOGS, --a or --b")
-
-
-def _write(path: Path, content: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        files.write(path, content, ConstraintRotError)
-    except OSError as error:
-        raise ConstraintRotError(f"cannot write {path}: {error}") from error

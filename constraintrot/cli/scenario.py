@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,13 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from constraintrot.cli import agreement
+from constraintrot.cli.from_session import from_session
 from constraintrot.command_line import clear_errors, named_model, needs
 from constraintrot.errors import ParameterError, ScenarioError
 
 if TYPE_CHECKING:
     from constraintrot.authoring.answers import Answers
     from constraintrot.authoring.draft import Draft
-    from constraintrot.coding_agents.sessions.events import Session
     from constraintrot.scenario.schema import Scenario
     from constraintrot.scenario.user_files import Fault
 
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
 @click.group()
 def scenario() -> None:
     """Bring a policy of your own: from one sentence to a scenario that can be measured."""
+
+
+scenario.add_command(from_session)
 
 
 @scenario.command()
@@ -104,97 +106,6 @@ def _judged(made: Draft, judge: str | None) -> Draft:
     answers = made.understood.questions(fault.said for fault in found)
     opened = tuple(one.question for one in answers.asked if not one.closed)
     return replace(made, open=opened, understood=answers)
-
-
-@scenario.command("from-session")
-@click.argument("session", type=click.Path(path_type=Path))
-@click.option(
-    "--rule", help="The rule, as one sentence; asked for among those said in the session."
-)
-@click.option(
-    "--at",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Which of the file's sessions.",
-)
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="File to write.")
-@click.option(
-    "--answers",
-    "answered",
-    type=click.Path(path_type=Path),
-    help="A file of answers about the rule, as this command writes it.",
-)
-@click.option("--yes", is_flag=True, help="Ask nothing; refuse what is not understood for sure.")
-@click.option("--force", is_flag=True, help="Overwrite the file.")
-@needs("eval")
-def from_session(
-    session: Path,
-    rule: str | None,
-    at: int,
-    out: Path,
-    answered: Path | None,
-    yes: bool,
-    force: bool,
-) -> None:
-    """Make a recorded SESSION the history of a scenario: would another compactor have kept its rule?
-
-    SESSION is a file that `constraintrot doctor` reads: of a coding agent, or an Inspect
-    log. Its turns before the first compaction become the history, as they were; secrets are
-    masked first, and nothing leaves this machine. The rule is drafted as `new` drafts it.
-    """
-    from constraintrot.authoring import answers, draft
-    from constraintrot.doctor import as_scenario
-    from constraintrot.redaction import Masker
-
-    with clear_errors():
-        if out.exists() and not force:
-            raise ParameterError(f"--out {out}: it is there already; --force overwrites it")
-        found = _session(session, at)
-        given = answers.read_file(answered) if answered else None
-        text = (given.rule if given else rule) or _chosen_rule(as_scenario.rules_of(found), yes)
-
-        def made_of(said: Answers | None) -> Draft:
-            return draft.draft(said.rule if said else text, (), None, said)
-
-        made = agreement.agreed(made_of(given), made_of, out, yes)
-        masker = Masker()
-        turns = as_scenario.recorded(found, made.understood.rule, masker)
-        data, left_out = as_scenario.with_history(made.data, turns)
-        click.echo(
-            f"{len(data['recorded'])} recorded turns; {left_out} left out, since they say the rule;"
-            f" {masker.masked} secrets masked",
-            err=True,
-        )
-        agreement.finish(replace(made, data=data), out)
-
-
-def _session(path: Path, at: int) -> Session:
-    from constraintrot.coding_agents.sessions import sessions
-    from constraintrot.coding_agents.sessions.events import Session
-
-    read = list(sessions(path))
-    found = [one for one in read if isinstance(one, Session)]
-    if not found:
-        why = next((str(getattr(one, "why", "")) for one in read), "it holds nothing")
-        raise ParameterError(f"{path}: no session that can be read: {why}")
-    if at > len(found):
-        raise ParameterError(f"--at {at}: {path} holds {len(found)} sessions")
-    return found[at - 1]
-
-
-def _chosen_rule(rules: Sequence[str], yes: bool) -> str:
-    """The rule that the author chooses among those of a session."""
-    if not rules:
-        raise ParameterError("no rule was said in the session; name one with --rule")
-    for number, one in enumerate(rules, start=1):
-        click.echo(f"{number:3}. {one}", err=True)
-    if len(rules) == 1 and (yes or not agreement.talks()):
-        return rules[0]
-    if yes or not agreement.talks():
-        raise ParameterError("several rules were said in the session; name one with --rule")
-    number = int(click.prompt("Which?", type=click.IntRange(1, len(rules)), default=1, err=True))
-    return rules[number - 1]
 
 
 @scenario.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,28 +11,38 @@ from constraintrot.coding_agents.sessions.events import Compaction, Losses, Mess
 from constraintrot.doctor.rules import folded
 from constraintrot.doctor.verdicts import diagnose
 from constraintrot.errors import ConstraintRotError
-from constraintrot.redaction import Masker
+from constraintrot.redaction import MASK, Masker, is_secret_name
 from constraintrot.rule_text.survival import best_window, sentences
 from constraintrot.scenario.schema import Scenario
 
 # Characters of one text, and of all turns of a file, which is read whole.
 _LONGEST, _MOST = 4_000, 400_000
+# Levels of a call's arguments; a file that is nested deeper is not read.
+_DEEPEST = 20
+_NOTHING = "(nothing)"
 
 Turn = dict[str, Any]
 
 
-def rules_of(session: Session) -> list[str]:
-    """Return the rules that were said in a session, those first that a compaction lost.
+def rules_of(sessions: Sequence[Session]) -> list[str]:
+    """Return the rules that were said in sessions, those first that a compaction lost.
 
-    Those of which that cannot be told come next.
+    Those of which that cannot be told come next. Secrets in them are masked.
     """
-    diagnosis = diagnose(session, None)
-    found = [one for one in diagnosis.histories if one.given is not None]
-    untold = {
-        one.number for _, one, change in diagnosis.changed() if change.outcome == "cannot be told"
-    }
-    found.sort(key=lambda one: (one.lost_at is None, one.number not in untold))
-    return list({folded(one.rule.text): one.rule.text for one in found}.values())
+    mask, found = Masker(), list[tuple[bool, bool, str]]()
+    for diagnosis in (diagnose(session, None) for session in sessions):
+        untold = {
+            one.number
+            for _, one, change in diagnosis.changed()
+            if change.outcome == "cannot be told"
+        }
+        found += [
+            (one.lost_at is None, one.number not in untold, mask(one.rule.text))
+            for one in diagnosis.histories
+            if one.given is not None
+        ]
+    found.sort(key=lambda one: one[:2])
+    return list({folded(text): text for _, _, text in found}.values())
 
 
 def recorded(session: Session, rule: str, masker: Masker) -> list[Turn]:
@@ -47,7 +58,7 @@ def recorded(session: Session, rule: str, masker: Masker) -> list[Turn]:
     """
     kept, room = list[Turn](), _MOST
     for turn in reversed(list(_turns(session))):
-        shown = _mapped(turn, lambda text: _cut(masker(_without(text, rule))))
+        shown = _masked(turn, masker, lambda text: _cut(_without(masker(text), rule)))
         room -= len(str(shown))
         if room < 0:
             break
@@ -86,7 +97,8 @@ def with_history(data: Mapping[str, Any], turns: Sequence[Turn]) -> tuple[dict[s
     if not kept:
         raise ConstraintRotError("every turn of the session says the rule; nothing is left to play")
     entries = {name: value for name, value in data.items() if name != "topics"}
-    return {**entries, "recorded": kept}, len(turns) - len(kept)
+    name = hashlib.sha256(repr(kept).encode()).hexdigest()[:12]
+    return {**entries, "session": name, "recorded": kept}, len(turns) - len(kept)
 
 
 def _turns(session: Session) -> Iterator[Turn]:
@@ -130,12 +142,28 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [cut]"
 
 
-def _mapped(value: Any, change: Callable[[str], str], key: str = "") -> Any:
-    """A turn with its texts changed, but for the names of tools and arguments."""
-    if isinstance(value, str):
-        return value if key == "function" else change(value) or "(nothing)" * (key != "user")
-    if isinstance(value, list):
-        return [_mapped(one, change) for one in value]
-    if isinstance(value, dict):
-        return {name: _mapped(one, change, name) for name, one in value.items()}
-    return value
+def _masked(turn: Turn, masker: Masker, change: Callable[[str], str]) -> Turn:
+    """A turn with its texts changed, but for the names of tools."""
+
+    def mapped(value: Any, secret: bool = False, deep: int = _DEEPEST) -> Any:
+        if secret and isinstance(value, str):
+            masker.masked += 1
+            return MASK
+        if isinstance(value, str) or not deep:
+            return change(str(value)) or _NOTHING
+        if isinstance(value, list):
+            return [mapped(one, secret, deep - 1) for one in value]
+        if isinstance(value, dict):
+            return {
+                change(name): mapped(one, secret or is_secret_name(name), deep - 1)
+                for name, one in value.items()
+            }
+        return value
+
+    calls = [
+        {**one, "arguments": mapped(one["arguments"]), "result": change(one["result"]) or _NOTHING}
+        for one in turn["calls"]
+    ]
+    return {
+        "user": change(turn["user"]), "calls": calls, "reply": change(turn["reply"]) or _NOTHING,
+    }  # fmt: skip

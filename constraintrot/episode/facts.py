@@ -69,6 +69,7 @@ class EpisodeFacts(BaseModel):
     split: Annotated[str | None, _P, _L, _C, _Q] = None
     phrasing: Annotated[int | None, _P] = None
     request: Annotated[str | None, _P] = None
+    session: Annotated[str | None, _P] = None
     awareness: Annotated[bool | float | str | None, _M] = None
     prober: Annotated[str | None, _M] = None
     context_tokens: Annotated[_Number, _P, _K, _S, _L, _C, _Q, _V] = None
@@ -126,6 +127,9 @@ CLUSTER = ("family", "seed")
 
 REQUEST = ("family", "allowed", "request")
 """Columns of a request's text: variants that share it are one cluster (``report.arms.labels``)."""
+
+SESSION = "session"
+"""Column of the recorded session that an episode's history is; one cluster, where several are."""
 
 POLICY = ("family", "locale", "wording", "split")
 """Columns that the sentence of a policy depends on."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from constraintrot.episode.facts import CLUSTER, IDENTITY, KEYS, NONE, REQUEST
+from constraintrot.episode.facts import CLUSTER, IDENTITY, KEYS, NONE, REQUEST, SESSION
 from constraintrot.errors import ParameterError
 from constraintrot.stats.bounds import Bounds, bounds
 from constraintrot.stats.interval import Estimate, Floats
@@ -60,7 +60,8 @@ def labels(frame: pd.DataFrame, by: Sequence[str] = CLUSTER) -> npt.NDArray[np.i
     """Return the cluster of each row, as a number.
 
     By default a cluster is a variant together with all variants whose request has the same
-    text: two seeds that draw the same request are one observation, not two.
+    text: two seeds that draw the same request are one observation, not two. Of several
+    recorded sessions each is one cluster, whatever is asked at its end.
 
     Args:
         frame: episodes.
@@ -73,7 +74,12 @@ def labels(frame: pd.DataFrame, by: Sequence[str] = CLUSTER) -> npt.NDArray[np.i
         # Grouping by texts takes longer.
         return by_appearance(frame[CODE].to_numpy())
     variants = _grouped(frame, by)
-    if tuple(by) != CLUSTER or not set(REQUEST) <= set(frame):
+    if tuple(by) != CLUSTER:
+        return variants
+    if sessions(frame) > 1:
+        known = frame[SESSION].notna().to_numpy()
+        return by_appearance(united(variants, _grouped(frame, (SESSION,)), known))
+    if not set(REQUEST) <= set(frame):
         return variants
     asked = frame["request"].notna().to_numpy() & (frame["request"].astype(str) != NONE).to_numpy()
     if not asked.any():
@@ -85,6 +91,11 @@ def labels(frame: pd.DataFrame, by: Sequence[str] = CLUSTER) -> npt.NDArray[np.i
 def _grouped(frame: pd.DataFrame, by: Sequence[str]) -> npt.NDArray[np.intp]:
     groups = frame.groupby(_present(frame, by), sort=False, dropna=False, observed=True).ngroup()
     return np.asarray(groups, np.intp)
+
+
+def sessions(frame: pd.DataFrame) -> int:
+    """Return the number of recorded sessions that are the histories of episodes."""
+    return int(frame[SESSION].nunique()) if SESSION in frame else 0
 
 
 def variants(frame: pd.DataFrame) -> int:
@@ -109,7 +120,9 @@ def frame_rate(frame: pd.DataFrame, value: str = "violation") -> Estimate:
     values = frame[value].to_numpy(np.float64, na_value=np.nan)
     scored = ~np.isnan(values)
     names = (
-        [CODE] if CODE in frame else [n for n in dict.fromkeys((*CLUSTER, *REQUEST)) if n in frame]
+        [CODE]
+        if CODE in frame
+        else [name for name in dict.fromkeys((*CLUSTER, *REQUEST, SESSION)) if name in frame]
     )
     return rate(values[scored], labels(frame[names][scored]))
 
@@ -145,7 +158,7 @@ def arms(
             episode in common, or the frame lacks a column.
     """
     fixed = {column for facts in given.values() for column in facts}
-    needed = dict.fromkeys((*KEYS, *fixed, *(on or ()), "request", CODE, value))
+    needed = dict.fromkeys((*KEYS, *fixed, *(on or ()), "request", SESSION, CODE, value))
     frame = frame[[name for name in needed if name in frame]]
     parts = {name: select(frame, name, facts) for name, facts in given.items()}
     keys = list(on) if on is not None else _keys(parts, fixed)
@@ -160,7 +173,9 @@ def arms(
             " Run both with the same variants, seeds and replicates, or name fewer columns"
         )
     chosen = positions if unmatched else positions[:, shared]
-    further = [name for name in (CODE, "request", "allowed") if name in frame and name not in keys]
+    further = [
+        name for name in (CODE, "request", SESSION, "allowed") if name in frame and name not in keys
+    ]
     rows = _rows(parts, chosen, [*keys, *further])
     return Arms(
         {

@@ -11,7 +11,7 @@ from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.grading.outcome_status import SILENCE
 from constraintrot.grading.verdict import REFUSED
 from constraintrot.report import contrasts
-from constraintrot.report.arms import labels
+from constraintrot.report.arms import labels, sessions
 from constraintrot.report.episode_counts import ERRORED, HEADS, Counts, counts, played, unbalanced
 from constraintrot.report.tables import Table
 from constraintrot.report.untrusted import cut
@@ -102,7 +102,15 @@ def count_notes(frame: pd.DataFrame) -> list[str]:
         said += _errors(frame)
     if left := found.planned - found.played - found.errored:
         said.append(f"! {left} of {found.planned} planned episodes were never finished.")
-    return said + unbalanced(frame)
+    return said + unbalanced(frame) + _sessions(frame)
+
+
+def _sessions(frame: pd.DataFrame) -> list[str]:
+    """Return the note on what the intervals of recorded sessions are over."""
+    found = sessions(frame)
+    one = "One recorded session: the intervals are over its requests, and say nothing of others."
+    many = f"{found} recorded sessions: each is one cluster of the intervals."
+    return [one if found == 1 else many] if found else []
 
 
 def _errors(frame: pd.DataFrame) -> list[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from constraintrot.command_line import named_model
-from constraintrot.errors import ConstraintRotError, MissingExtraError
+from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
 
 if TYPE_CHECKING:
@@ -171,28 +171,14 @@ def _play(
 def _table(locations: Sequence[str], log_dir: str) -> None:
     from constraintrot.report.frame import planned_episodes
     from constraintrot.report.table import text
+    from constraintrot.runs.play import page
 
     click.echo("\n" + text(planned_episodes(locations), by=["family"]))
     click.echo("\nfloor: no policy was given. control: the policy is in the context.")
     click.echo("compaction: the same, after the history was summarised.")
     click.echo("defense_pin: compacted too, with the policy in a pinned block.")
-    _page(locations, Path(log_dir) / "report")
+    click.echo("\n" + page(locations, Path(log_dir) / "report"))
     click.echo(f"\nLogs: {log_dir}. Open them, with the history before and after compaction:")
     # The script next to this command, whose folder need not be on the path.
     beside = Path(sys.argv[0]).with_name("inspect")
     click.echo(f"  {beside if beside.exists() else 'inspect'} view --log-dir {log_dir}")
-
-
-def _page(locations: Sequence[str], folder: Path) -> None:
-    """Write the report's page, and open it on a terminal."""
-    from constraintrot.report.page.write import report
-
-    try:
-        report(locations, folder)
-    except MissingExtraError as error:
-        click.echo(f"\nNo page was written: {error}")
-        return
-    page = (folder / "report.html").resolve()
-    click.echo(f"\nPage: {page}")
-    if sys.stdout.isatty():
-        click.launch(str(page))

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import click
 from inspect_ai import Task, eval_set
 from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVariableType]
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import EvalLog
 
-from constraintrot.errors import ConstraintRotError
+from constraintrot.errors import ConstraintRotError, MissingExtraError
 
 
 def once(task: Task, **options: Any) -> EvalLog:
@@ -59,3 +61,17 @@ def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool
 def display() -> str:
     """Return Inspect's display for a run that a person waits for."""
     return "rich" if sys.stdout.isatty() else "plain"
+
+
+def page(locations: Sequence[str], folder: Path) -> str:
+    """Write the report's page of some logs, open it on a terminal, and return a line on it."""
+    from constraintrot.report.page.write import report
+
+    try:
+        report(locations, folder)
+    except MissingExtraError as error:
+        return f"No page was written: {error}"
+    written = (folder / "report.html").resolve()
+    if sys.stdout.isatty():
+        click.launch(str(written))
+    return f"Page: {written}"

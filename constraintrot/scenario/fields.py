@@ -54,6 +54,7 @@ class Fields(Section):
     topics: Annotated[list[Text], Field(default_factory=list[Text])]
     history: Topic | None = None
     recorded: Annotated[list[HistoryTurn], Field(default_factory=list[HistoryTurn])]
+    session: Annotated[str, Field(max_length=100)] = ""
 
     @model_validator(mode="after")
     def _fits(self) -> Fields:

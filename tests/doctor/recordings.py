@@ -46,9 +46,9 @@ def conversation(shown: str = "id,name") -> list[Call]:
     """
     first = [SYSTEM, user(f"{made.FORCE_PUSH} Please look at the importer.")]
     then = [*first, use("c1", "head -3 rows.csv"), result("c1", shown)]
-    tail = [user("Which branch has it?"), reply("It is on fix/importer.")]
+    tail = [user("Which file has it?"), reply("It is in importer.py.")]
     long = [*then, reply("The last row was dropped."), user("Mend it."), reply("Mended.")]
-    after = [SYSTEM, user(f"Summary of what was done: {made.SUMMARY}"), *tail, user("Publish it.")]
+    after = [SYSTEM, user(f"Summary of what was done: {made.SUMMARY}"), *tail, user("Go on.")]
     return [
         (first, then[2]),
         (then, reply("The last row was dropped.")),

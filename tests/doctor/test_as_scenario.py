@@ -112,7 +112,7 @@ def test_what_is_not_sure_is_asked_in_a_file_that_is_read_back(session: Path) ->
 
 
 @pytest.mark.parametrize(("words", "says"), [
-    (("--rule", RULE, "--at", "2"), "holds 1 sessions"),
+    (("--rule", RULE, "--at", "2"), "there is no such session; 1 can be read"),
     (("--rule", "Never delete mail, except spam.", "--yes"), "--yes writes nothing"),
 ])  # fmt: skip
 def test_what_cannot_be_made_is_refused(session: Path, words: tuple[str, ...], says: str) -> None:

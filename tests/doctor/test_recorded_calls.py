@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from constraintrot.coding_agents.sessions import model_calls, sessions
+from constraintrot.coding_agents import sessions as room
+from constraintrot.coding_agents.sessions import sessions
 from constraintrot.coding_agents.sessions.events import Compaction, Losses, Message, Refused
 from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.rules import Rule
@@ -77,15 +78,15 @@ def test_one_list_of_messages_is_one_session_without_compactions(wrap: Any, tmp_
 
 
 def test_anthropic_s_own_compaction_replaces_what_came_before(tmp_path: Path) -> None:
-    block = {"type": "compaction", "content": "So far: the importer is mended."}
+    block = {"type": "compaction", "content": made.SUMMARY}
     before = [user(f"{made.FORCE_PUSH} Go."), reply("Going.")]
     after = [{"role": "assistant", "content": [block, {"type": "text", "text": "Next?"}]}]
-    bodies = [{"messages": before}, {"messages": [*before, *after, user("Publish.")]},
-              {"messages": [*before, *after, user("Publish."), reply("Done."), user("Thanks.")]}]  # fmt: skip
+    bodies = [{"messages": before}, {"messages": [*before, *after, user("Go on.")]},
+              {"messages": [*before, *after, user("Go on."), reply("Done."), user("Thanks.")]}]  # fmt: skip
     path = made.write(tmp_path / "a.jsonl", *bodies)
     assert told(path) == [
         ("user", f"{made.FORCE_PUSH} Go."), ("agent", "Going."), ("compaction", "written"),
-        ("user", block["content"]), ("agent", "Next?"), ("user", "Publish."), ("agent", "Done."),
+        ("user", block["content"]), ("agent", "Next?"), ("user", "Go on."), ("agent", "Done."),
         ("user", "Thanks."),
     ]  # fmt: skip
     assert [one.changes[0].outcome for one in made.diagnosed(path, RULE).compactions] == ["lost"]
@@ -155,9 +156,9 @@ def test_what_is_none_of_them_lists_the_formats(
     (found,) = sessions(made.write(tmp_path / "x.jsonl", {"messages": "none"}, {"input": [1]}))
     assert isinstance(found, Refused)
     assert "\n" not in found.why
-    for title in ("Claude Code", *model_calls.TITLES.values(), "Inspect logs"):
+    for title in ("Claude Code", *(one.TITLE for one in room.CALLS), "Inspect logs"):
         assert title in found.why
-    monkeypatch.setattr(model_calls, "installed", lambda name: False)
+    monkeypatch.setattr(room, "installed", lambda name: False)
     path = recordings.write(tmp_path / "r.jsonl", "chat", recordings.conversation())
     (found,) = sessions(path)
     assert isinstance(found, Refused)

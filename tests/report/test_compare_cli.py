@@ -79,7 +79,7 @@ def test_wrong_calls_exit_with_2_and_one_line(logs: str, tmp_path: Path) -> None
         "--by colour: known: family": [logs, *ARMS, "--by", "colour"],
         "there are defense: none, pin": [logs, "--a", "defense=none", "--b", "defense=pi"],
         "--where agent=x: no such episode": [logs, *ARMS, "--where", "agent=x"],
-        "cannot write": [logs, *ARMS, "--json", str(tmp_path / "empty")],
+        "Is a directory; name another place": [logs, *ARMS, "--json", str(tmp_path / "empty")],
     }
     for says, arguments in wrong.items():
         result = call(*arguments)

@@ -10,6 +10,7 @@ from functools import partial
 from glob import iglob
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from constraintrot.coding_agents.sessions import (
     atif,
@@ -18,8 +19,10 @@ from constraintrot.coding_agents.sessions import (
     copilot,
     gemini,
     inspect_messages,
-    model_calls,
+    langsmith_runs,
+    message_lists,
     opencode,
+    otlp,
     pi,
     qwen,
 )
@@ -34,10 +37,14 @@ from constraintrot.coding_agents.sessions.events import (
 from constraintrot.coding_agents.sessions.json_lines import parsed, parsed_value, records
 from constraintrot.coding_agents.sessions.scout import of_service as of_service
 from constraintrot.coding_agents.sessions.scout import service as service
+from constraintrot.extras import installed
 
 FORMATS: tuple[Format, ...] = tuple(
     one.FORMAT for one in (claude, codex, opencode, gemini, qwen, pi, copilot, atif)
 )
+# Recorded model calls. Each has a TITLE; `sniff` of a record; `units`, its calls with their
+# lines; and `read` of one.
+CALLS: tuple[Any, ...] = (langsmith_runs, otlp, message_lists)
 # Records that are looked at before a file is called foreign.
 _LOOKED_AT = 40
 # A file that is one JSON value cannot be streamed.
@@ -142,26 +149,27 @@ def _text(path: Path, size: int, head: bytes) -> Iterator[Session | Refused]:
     except OSError as error:
         yield Refused(path, error.strerror or str(error))
         return
-    known = ", ".join([*(one.title for one in FORMATS), *model_calls.TITLES.values()])
+    known = ", ".join([*(one.title for one in FORMATS), *(one.TITLE for one in CALLS)])
     yield from found or [Refused(path, f"no session that this reads ({known}, Inspect logs)")]
 
 
 def _recorded_calls(path: Path, size: int, whole: Sequence[Record]) -> Iterator[Session | Refused]:
     """The sessions of a file of model calls: one JSON value, or lines of them."""
-    losses, told = Losses(), list(enumerate(whole, 1))
+    lost = Losses()
     with path.open("rb") as stream:
-        lines = records(stream, losses)
-        first = told[:_LOOKED_AT] or list(islice(lines, _LOOKED_AT))
-        kind = next((kind for _, one in first if (kind := model_calls.kind_of(one))), None)
-        if kind is None:
-            return
-        if size > LARGEST_VALUE:
-            yield Refused(
-                path, f"{model_calls.TITLES[kind]} are read up to {LARGEST_VALUE:,} bytes"
-            )
-            return
-        told = told or [*first, *lines]
-    yield from model_calls.sessions(path, size, kind, told, losses)
+        told = enumerate(whole, 1) if whole else records(stream, lost)
+        first = list(islice(told, _LOOKED_AT))
+        readers = (one for one in CALLS if any(one.sniff(record) for _, record in first))
+        reader = next(readers, None)
+        if reader is not None and size > LARGEST_VALUE:
+            yield Refused(path, f"{reader.TITLE} are read up to {LARGEST_VALUE:,} bytes")
+        elif reader is not None and not installed("inspect_ai"):
+            need = "inspect_ai: pip install 'constraintrot[inspect]'"
+            yield Refused(path, f"{reader.TITLE} are read with {need}")
+        elif reader is not None:
+            from constraintrot.coding_agents.sessions import model_calls
+
+            yield from model_calls.sessions(path, size, reader, [*first, *told], lost)
 
 
 def _recognised(found: Iterator[Record]) -> Format | None:

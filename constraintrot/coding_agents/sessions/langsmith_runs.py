@@ -6,15 +6,16 @@ The forms are those of langsmith 0.15's wrappers and of langchain-core 1.7's tra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from constraintrot.coding_agents.sessions.events import Record
 from constraintrot.coding_agents.sessions.json_lines import at, items, string, text_parts
-from constraintrot.coding_agents.sessions.message_lists import Part, Recorded, answer, parts, said
+from constraintrot.coding_agents.sessions.message_lists import Recorded, answer, contexts, said
 from constraintrot.coding_agents.wire.conversation import Said
 
+TITLE = "LangSmith runs"
 _ROLES = {"human": "user", "ai": "assistant", "function": "tool"}
 # Keys of a run's metadata that name the conversation that its trace is a turn of.
 _THREADS = ("thread_id", "session_id", "conversation_id")
@@ -22,25 +23,17 @@ _DEEPEST = 40
 
 
 def sniff(record: Record) -> bool:
-    """Return whether a record is a run, or a page of runs."""
-    return any("run_type" in one and "inputs" in one for one in (record, *_listed(record)))
+    """Return whether a record is a run."""
+    return "run_type" in record and "inputs" in record
 
 
-def calls(
-    records: Sequence[tuple[int, Record]],
-) -> Iterator[tuple[int, Callable[[], Recorded]]]:
-    """The model's runs, with their lines, each read when it is asked for."""
-    for number, record in records:
-        for one in [record, *_listed(record)]:
-            yield from ((number, partial(_recorded, run)) for run in _models(one))
-
-
-def _listed(record: Record) -> list[Record]:
-    return [one for one in items(record, "runs") if isinstance(one, Mapping)]
+def units(records: Sequence[tuple[int, Record]]) -> Iterator[tuple[int, Record]]:
+    """The runs that asked a model, with their lines."""
+    for line, record in records:
+        yield from ((line, run) for run in _models(record))
 
 
 def _models(run: Record, deep: int = _DEEPEST) -> Iterator[Record]:
-    """A run and the runs under it that asked a model."""
     if run.get("run_type") == "llm":
         yield run
     for below in items(run, "child_runs") if deep else ():
@@ -48,37 +41,29 @@ def _models(run: Record, deep: int = _DEEPEST) -> Iterator[Record]:
             yield from _models(below, deep - 1)
 
 
-def _recorded(run: Record) -> Recorded:
-    metadata = at(run, "extra", "metadata")
+def read(run: Record) -> list[Recorded]:
+    """The contexts of a run; the last one with the answer."""
+    metadata, inputs = at(run, "extra", "metadata"), run["inputs"]
     thread = next((told for key in _THREADS if (told := string(metadata, key))), "")
-    time = string(run, "start_time")
-    return Recorded(
-        _given(run["inputs"]), _answer(at(run, "outputs")), thread or string(run, "trace_id"), time
-    )
-
-
-def _given(inputs: Record) -> list[Part]:
+    facts: dict[str, Any] = {
+        "thread": thread or string(run, "trace_id"),
+        "time": string(run, "start_time"),
+    }
     messages = items(inputs, "messages")
     if messages and isinstance(messages[0], list):
         # LangChain's tracer writes a list a prompt; a chat model has one.
         messages = messages[0]
-    if messages:
-        return parts({**inputs, "messages": [_plain(one) for one in messages]})
-    prompts = items(inputs, "prompts") or [at(inputs, "prompt")]
-    if isinstance(prompts[0], str):
-        return [Part([Said("user", prompts[0])])]
-    return parts(inputs)
+    given = {**inputs, "messages": [_plain(one) for one in messages]} if messages else inputs
+    *before, last = (replace(one, **facts) for one in contexts(given))
+    return [*before, replace(last, answer=_answer(at(run, "outputs")))]
 
 
 def _answer(outputs: object) -> list[Said]:
     generations = items(outputs, "generations")
     if not generations:
         return answer(outputs)
-    first: Any = generations[0][0] if isinstance(generations[0], list) else generations[0]
-    told = at(first, "message")
-    if not isinstance(told, Mapping):
-        return [Said("assistant", string(first, "text"))]
-    return said({"messages": [_plain(told)]})
+    told: Any = at(generations[0][0], "message")
+    return said([_plain(told)]) if told else [Said("assistant", generations[0][0]["text"])]
 
 
 def _plain(message: Record) -> Record:

@@ -7,163 +7,142 @@ are those of the packages openai 3.52 and anthropic 2.12.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from constraintrot.coding_agents.sessions.events import Record
 from constraintrot.coding_agents.sessions.json_lines import at, items, string
 from constraintrot.coding_agents.wire.answers import Protocol
 from constraintrot.coding_agents.wire.conversation import Said
-from constraintrot.coding_agents.wire.requests import read
+from constraintrot.coding_agents.wire.requests import read as read_request
 
+TITLE = "OpenAI, Anthropic or Gemini messages"
 _BLOCKS = frozenset(["tool_use", "tool_result", "thinking", "redacted_thinking", "compaction"])
 _OPAQUE = frozenset(["compaction", "compaction_summary", "compaction_trigger"])
 _LIST: Mapping[Protocol, str] = {"responses": "input", "gemini": "contents"}
 
 
 @dataclass(frozen=True)
-class Part:
-    """A context, whole.
+class Recorded:
+    """A model's context, whole, and its answer.
 
     Attributes:
-        said: its messages.
-        after: the compaction that it follows; empty for the first.
-        opaque: whether that put in something that its provider alone can read.
+        said: the messages.
+        answer: of the model.
+        thread: the identifier of the conversation; empty where the recording has none.
+        time: in ISO 8601; empty likewise.
+        after: the provider's compaction that it follows: a digest of the summary, or
+            ``opaque`` where the provider alone can read it; empty for none.
     """
 
     said: Sequence[Said]
-    after: str = ""
-    opaque: bool = False
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """A call as it was recorded.
-
-    Attributes:
-        parts: the contexts in its input: one, and one more for each compaction in it.
-        answer: of the model.
-        thread: the identifier of its conversation; empty where the recording has none.
-        time: in ISO 8601; empty likewise.
-    """
-
-    parts: Sequence[Part]
     answer: Sequence[Said] = ()
     thread: str = ""
     time: str = ""
+    after: str = ""
 
 
 def sniff(record: Record) -> bool:
     """Return whether a record holds messages, or is one."""
-    return _is_message(record) or protocol_of(_body(record)) is not None
+    return _is_message(record) or _protocol(_body(record)) is not None
 
 
-def calls(
-    records: Sequence[tuple[int, Record]],
-) -> Iterator[tuple[int, Callable[[], Recorded]]]:
-    """The calls, with their lines, each read when it is asked for."""
-    lines = [record for _, record in records if _is_message(record)]
-    if lines:
-        yield records[0][0], lambda: Recorded(parts({"messages": lines}))
-    for number, record in records:
-        if not _is_message(record):
-            yield number, partial(_recorded, record)
+def units(records: Sequence[tuple[int, Record]]) -> Iterator[tuple[int, Record]]:
+    """The calls: each body, and all bare messages as one."""
+    if lines := [record for _, record in records if _is_message(record)]:
+        yield records[0][0], {"messages": lines}
+    yield from (pair for pair in records if not _is_message(pair[1]))
 
 
-def protocol_of(body: object) -> Protocol | None:
-    """Return the API that a body is of; None where it holds no messages."""
-    if items(body, "contents"):
-        return "gemini"
-    given = items(body, "messages") or items(body, "input")
-    if not given or not all(isinstance(one, Mapping) for one in given):
-        return None
-    if not items(body, "messages"):
-        return "responses" if any("role" in one or "type" in one for one in given) else None
-    if not all(isinstance(one.get("role"), str) for one in given):
-        return None
-    blocks = {at(part, "type") for one in given for part in items(one, "content")}
-    return "messages" if at(body, "system") or _BLOCKS & blocks else "chat"
+def read(unit: Record) -> list[Recorded]:
+    """The contexts of a body; the last one with the answer, where there is one."""
+    found = contexts(_body(unit))
+    return [*found[:-1], replace(found[-1], answer=answer(at(unit, "response")))]
 
 
-def parts(body: Record) -> list[Part]:
-    """The contexts in a body.
+def contexts(body: Record) -> list[Recorded]:
+    """The contexts in a body: one, and one more for each compaction of the provider's in it.
 
     Raises:
         ValueError: it holds no messages.
     """
-    protocol = protocol_of(body)
+    protocol = _protocol(body)
     if protocol is None:
         raise ValueError("no messages")
-    name = _LIST.get(protocol, "messages")
-    found: list[Part] = []
+    found: list[Recorded] = []
     now: list[Any] = []
     after = ""
-    for one in items(body, name):
+    for one in items(body, _LIST.get(protocol, "messages")):
         summary = None if protocol in ("chat", "gemini") else _summary(one)
         if summary is None:
             now.append(one)
             continue
-        found.append(_part(protocol, body, now, after))
-        after = summary
+        found.append(_context(protocol, body, now, after))
+        digest = hashlib.sha256(summary.encode("utf-8", "replace")).hexdigest()
+        after = "opaque" if protocol == "responses" else digest
         now = [] if protocol == "responses" else _compacted(one, summary)
-    found.append(_part(protocol, body, now, after))
-    return [one for one in found if one.said or one.after]
+    return [*found, _context(protocol, body, now, after)]
 
 
-def said(body: Record) -> list[Said]:
-    """All messages of a body, or of an answer's message."""
-    return [one for part in parts(body) for one in part.said]
+def said(messages: Sequence[Record]) -> list[Said]:
+    """Messages of Chat Completions' or of Anthropic's form."""
+    return [one for context in contexts({"messages": messages}) for one in context.said]
 
 
 def answer(told: Any) -> list[Said]:
     """The messages of an answer, in any of the APIs' forms."""
     told = at(told, "body") or told
-    choices = items(told, "choices")
-    if choices:
+    if choices := items(told, "choices"):
         told = at(choices[0], "message")
-    if items(told, "output"):
-        return said({"input": items(told, "output")})
+    if output := items(told, "output"):
+        return [one for context in contexts({"input": output}) for one in context.said]
     if at(told, "content") is None and not items(told, "tool_calls"):
         return []
-    return said({"messages": [{**told, "role": "assistant", "content": at(told, "content") or ""}]})
+    return said([{**told, "role": "assistant", "content": at(told, "content") or ""}])
 
 
-def _part(protocol: Protocol, body: Record, given: Sequence[Any], after: str) -> Part:
+def _protocol(body: object) -> Protocol | None:
+    """Return the API that a body is of; None where it holds no messages."""
+    if items(body, "contents"):
+        return "gemini"
+    messages = items(body, "messages")
+    given = messages or items(body, "input")
+    names = ("role",) if messages else ("role", "type")
+    if not given or not all(any(string(one, name) for name in names) for one in given):
+        return None
+    if not messages:
+        return "responses"
+    blocks = {at(part, "type") for one in given for part in items(one, "content")}
+    return "messages" if at(body, "system") or _BLOCKS & blocks else "chat"
+
+
+def _context(protocol: Protocol, body: Record, given: Sequence[Any], after: str) -> Recorded:
     told = [{**one, "content": ""} if one.get("content", "") is None else one for one in given]
     whole = {**body, _LIST.get(protocol, "messages"): told, "tools": []}
-    return Part(read(protocol, whole).said, after, opaque=protocol == "responses" and bool(after))
+    return Recorded(read_request(protocol, whole).said, after=after)
 
 
 def _compacted(message: Record, summary: str) -> list[Record]:
     """The messages in place of one that holds a summary: the summary, and what follows it."""
     blocks = items(message, "content")
     place = next(at for at, one in enumerate(blocks) if one.get("content") == summary)
-    rest = blocks[place + 1 :]
-    shown: list[Record] = [{"role": "user", "content": summary}]
-    return [*shown, {"role": "assistant", "content": rest}] if rest else shown
+    rest = {"role": "assistant", "content": blocks[place + 1 :]}
+    return [{"role": "user", "content": summary}, *([rest] if rest["content"] else [])]
 
 
 def _summary(one: object) -> str | None:
-    """Return what a compaction left, as text or as the provider's secret; None for other items."""
+    """Return the summary of a compaction, empty where it is a secret; None for other items."""
     if at(one, "type") in _OPAQUE:
-        return string(one, "encrypted_content") or "opaque"
-    for block in items(one, "content"):
-        if at(block, "type") == "compaction" and string(block, "content"):
-            return string(block, "content")
-    return None
-
-
-def _recorded(record: Record) -> Recorded:
-    return Recorded(parts(_body(record)), answer(at(record, "response")))
+        return ""
+    blocks = (block for block in items(one, "content") if at(block, "type") == "compaction")
+    return next((text for block in blocks if (text := string(block, "content"))), None)
 
 
 def _body(record: Record) -> Record:
-    for name in ("body", "request"):
-        if isinstance(record.get(name), Mapping):
-            return dict(record[name])
-    return record
+    inner = (record.get(name) for name in ("body", "request"))
+    return next((dict(one) for one in inner if isinstance(one, Mapping)), record)
 
 
 def _is_message(record: Record) -> bool:

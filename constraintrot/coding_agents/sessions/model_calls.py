@@ -1,4 +1,4 @@
-"""Recorded model calls as sessions: messages of the model APIs, LangSmith's runs, OpenTelemetry's spans.
+"""Recorded model calls as sessions, by way of Inspect's events.
 
 A recording has the input of each call and knows no sessions and no compactions. Calls with
 one identifier of a thread are one session, and so are calls of which each goes on from an
@@ -10,168 +10,117 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any
 
-from constraintrot.coding_agents.sessions import langsmith_runs, message_lists, otlp
+from inspect_ai.event import CompactionEvent, ModelEvent
+from inspect_ai.model import ChatCompletionChoice, ChatMessage, GenerateConfig, ModelOutput
+
 from constraintrot.coding_agents.sessions.events import Event, Losses, Record, Refused, Session
 from constraintrot.coding_agents.sessions.inspect_messages import conversation, goes_on
-from constraintrot.extras import installed
+from constraintrot.coding_agents.sessions.message_lists import Recorded
+from constraintrot.coding_agents.wire.conversation import Said
+from constraintrot.coding_agents.wire.messages import message
 
-if TYPE_CHECKING:
-    from inspect_ai.event import CompactionEvent, ModelEvent
-    from inspect_ai.model import ChatMessage
-
-    from constraintrot.coding_agents.wire.conversation import Said
-
-Kind: TypeAlias = Literal["messages", "langsmith", "opentelemetry"]
-TITLES: dict[Kind, str] = {
-    "messages": "OpenAI, Anthropic or Gemini messages",
-    "langsmith": "LangSmith runs",
-    "opentelemetry": "OpenTelemetry GenAI spans",
-}
 # A call's shape is somebody else's: what it lacks costs the call.
 _ODD = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError)
 # Sub-agents' calls may stand between two of one conversation.
 _RECENT = 4
 
 
-@dataclass
 class _Thread:
-    """The calls of one session."""
+    """The calls of one session, with the compactions between them."""
 
-    name: str
-    calls: list[ModelEvent] = field(default_factory=list[Any])
-    told: list[ModelEvent | CompactionEvent] = field(default_factory=list[Any])
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.told: list[ModelEvent | CompactionEvent] = []
 
-
-def kind_of(record: Record) -> Kind | None:
-    """Return the kind of recording that a record is of; None for anything else."""
-    if langsmith_runs.sniff(record):
-        return "langsmith"
-    if otlp.sniff(record):
-        return "opentelemetry"
-    return "messages" if message_lists.sniff(record) else None
+    def has(self, name: str, call: ModelEvent) -> bool:
+        """Return whether a call belongs to it: by its thread's name, else by what it goes on from."""
+        recent = [one for one in self.told[-_RECENT:] if isinstance(one, ModelEvent)]
+        return name == self.name if name else any(goes_on(one, call, recent) for one in recent)
 
 
 def sessions(
-    path: Path, size: int, kind: Kind, records: Sequence[tuple[int, Record]], losses: Losses
+    path: Path, size: int, reader: Any, records: Sequence[tuple[int, Record]], lost: Losses
 ) -> Iterator[Session | Refused]:
     """The sessions of a file of recorded calls.
 
     Args:
         path: the file.
         size: its bytes.
-        kind: as ``kind_of`` says of one of the records.
-        records: all of them, with the numbers of their lines.
-        losses: what was lost when they were read.
+        reader: the module that reads its format.
+        records: all that the file holds, with the numbers of their lines.
+        lost: counts what was lost when they were read.
     """
-    title = TITLES[kind]
-    if not installed("inspect_ai"):
-        why = f"{title} are read with inspect_ai: pip install 'constraintrot[inspect]'"
-        yield Refused(path, why)
-        return
-    threads, broken = _threads(kind, records)
+    threads: list[_Thread] = []
+    for call in _calls(reader, records, lost):
+        _add(threads, call)
     for number, thread in enumerate(threads, start=1):
         name = str(path) if len(threads) == 1 else f"{path}#{thread.name or number}"
-        events = partial(_events, thread, [] if number > 1 else broken, losses)
-        yield Session(path, name, kind, title, size, (), events)
+        events = partial(_events, thread, lost if number == 1 else Losses())
+        yield Session(path, name, reader.TITLE, reader.TITLE, size, (), events)
     if not threads:
-        yield Refused(path, f"{title}, of which no call has messages that can be read")
+        yield Refused(path, f"{reader.TITLE}, of which no call has messages that can be read")
 
 
-def _events(
-    thread: _Thread, broken: Sequence[int], before: Losses, losses: Losses
-) -> Iterator[Event]:
-    losses.too_long, losses.broken = before.too_long, before.broken
-    for number in broken:
-        losses.line(number)
-    if len(thread.told) == 1:
+def _calls(
+    reader: Any, records: Sequence[tuple[int, Record]], lost: Losses
+) -> list[list[Recorded]]:
+    """The calls in the order of their times, each with the contexts that it went through."""
+    found: list[tuple[str, int, list[Recorded]]] = []
+    for line, unit in reader.units(records):
+        try:
+            call = reader.read(unit)
+            found += [(call[-1].time, line, call)] if call else []
+        except _ODD:
+            lost.line(line)
+    return [call for _, _, call in sorted(found, key=lambda one: one[:2])]
+
+
+def _add(threads: list[_Thread], call: Sequence[Recorded]) -> None:
+    events = [_event(one) for one in call]
+    name = call[0].thread
+    thread = next((one for one in reversed(threads) if one.has(name, events[0])), None)
+    if thread is None:
+        thread = _Thread(name)
+        threads.append(thread)
+    # A request goes on holding what a provider compacted before.
+    known = {one.source for one in thread.told if isinstance(one, CompactionEvent)}
+    start = len(call) - 1 if any(one.after in known for one in call) else 0
+    for one, event in zip(call[start:], events[start:], strict=True):
+        if one.after and one.after not in known:
+            thread.told.append(CompactionEvent(type="summary", source=one.after))
+        thread.told.append(event)
+
+
+def _events(thread: _Thread, lost: Losses, losses: Losses) -> Iterator[Event]:
+    losses.broken, losses.too_long, losses.first = lost.broken, lost.too_long, lost.first
+    only = thread.told[0]
+    if len(thread.told) == 1 and isinstance(only, ModelEvent):
         # Nothing followed, so each message can be told by its place.
-        only = thread.calls[0]
         answers = [choice.message for choice in only.output.choices]
         yield from conversation(thread.name, [*only.input, *answers], [])
     else:
         yield from conversation(thread.name, [], thread.told, by_input=True)
 
 
-def _threads(kind: Kind, records: Sequence[tuple[int, Record]]) -> tuple[list[_Thread], list[int]]:
-    """The sessions, and the numbers of the calls that cannot be read."""
-    broken: list[int] = []
-    found: list[tuple[str, int, message_lists.Recorded]] = []
-    reader = {"messages": message_lists, "langsmith": langsmith_runs, "opentelemetry": otlp}[kind]
-    for number, told in reader.calls(records):
-        try:
-            call = told()
-        except _ODD:
-            broken.append(number)
-            continue
-        if call.parts:
-            found.append((call.time, number, call))
-    threads: list[_Thread] = []
-    seen: set[str] = set()
-    for _, _, call in sorted(found, key=lambda one: one[:2]):
-        _add(threads, call, seen)
-    return threads, broken
-
-
-def _add(threads: list[_Thread], call: message_lists.Recorded, seen: set[str]) -> None:
-    """Add a call to its thread; what a provider compacted before is in earlier calls already."""
-    parts = call.parts[-1:] if call.parts[-1].after in seen else call.parts
-    thread: _Thread | None = None
-    for part in parts:
-        last = part is parts[-1]
-        event = _model_event(part.said, call.answer if last else (), call.time)
-        if thread is None:
-            thread = _thread_of(threads, call.thread, event)
-        if part.after and part.after not in seen:
-            seen.add(part.after)
-            thread.told.append(_compaction(opaque=part.opaque))
-        thread.calls.append(event)
-        thread.told.append(event)
-
-
-def _thread_of(threads: list[_Thread], name: str, event: ModelEvent) -> _Thread:
-    for one in reversed(threads):
-        recent = one.calls[-_RECENT:]
-        if (
-            one.name == name
-            if name
-            else any(goes_on(former, event, recent) for former in reversed(recent))
-        ):
-            return one
-    threads.append(_Thread(name))
-    return threads[-1]
-
-
-def _model_event(said: Iterable[Said], answer: Iterable[Said], time: str) -> ModelEvent:
-    from inspect_ai.event import ModelEvent
-    from inspect_ai.model import ChatCompletionChoice, GenerateConfig, ModelOutput
-
-    given = list(said)
-    messages = _messages([*given, *answer])
-    replies = [one for one in messages[len(given) :] if one.role == "assistant"]
+def _event(call: Recorded) -> ModelEvent:
+    messages = _messages([*call.said, *call.answer])
+    given, replies = messages[: len(call.said)], messages[len(call.said) :]
+    choices = [ChatCompletionChoice(message=one) for one in replies if one.role == "assistant"]
     event = ModelEvent(
-        model="recorded", input=messages[: len(given)], tools=[], tool_choice="auto",
-        config=GenerateConfig(),
-        output=ModelOutput(choices=[ChatCompletionChoice(message=one) for one in replies]),
+        model="recorded", input=given, tools=[], tool_choice="auto", config=GenerateConfig(),
+        output=ModelOutput(choices=choices),
     )  # fmt: skip
-    return event.model_copy(update={"timestamp": _when(time)})
-
-
-def _compaction(*, opaque: bool) -> CompactionEvent:
-    from inspect_ai.event import CompactionEvent
-
-    return CompactionEvent(type="summary", source="opaque" if opaque else "recorded")
+    time = datetime.fromisoformat(call.time) if call.time else None
+    return event.model_copy(update={"timestamp": time})
 
 
 def _messages(said: Iterable[Said]) -> list[ChatMessage]:
     """Inspect's messages, with identifiers by which the next call's input has them again."""
-    from constraintrot.coding_agents.wire.messages import message
-
     told: Counter[str] = Counter()
     found: list[ChatMessage] = []
     for one in said:
@@ -180,10 +129,3 @@ def _messages(said: Iterable[Said]) -> list[ChatMessage]:
         digest = hashlib.sha256(f"{key}\0{told[key]}".encode("utf-8", "replace")).hexdigest()
         found.append(message(one).model_copy(update={"id": digest[:22]}))
     return found
-
-
-def _when(time: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(time)
-    except ValueError:
-        return None

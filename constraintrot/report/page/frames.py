@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from constraintrot import files
 from constraintrot.episode.facts import COLUMNS as FACTS
-from constraintrot.episode.facts import KEYS
+from constraintrot.episode.facts import KEYS, SESSION
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import untrusted
 from constraintrot.report.frame import OLD_NAMES
@@ -40,7 +40,9 @@ _NUMBERS = (
 _TEXTS = (
     "episode", "created", "status", "log", "task", "kind", "outcome", "reason", "state", "measure",
 )  # fmt: skip
-COLUMNS = tuple(dict.fromkeys((*_TEXTS[:3], *FACTS, *KEYS, *_TEXTS[3:], *_NUMBERS)))
+_ALL = dict.fromkeys((*_TEXTS[:3], *FACTS, *KEYS, *_TEXTS[3:], *_NUMBERS))
+COLUMNS = tuple(name for name in _ALL if name != SESSION)
+"""Columns of every frame; one of recorded sessions has their names, too."""
 
 
 def tidy(rows: pd.DataFrame) -> pd.DataFrame:
@@ -70,6 +72,8 @@ def tidy(rows: pd.DataFrame) -> pd.DataFrame:
     if without_id.any():
         ids = [_digest(row) for row in frame[without_id].itertuples(index=False)]
         frame.loc[without_id, "episode"] = ids
+    if SESSION in rows and rows[SESSION].notna().any():
+        frame[SESSION] = rows[SESSION].astype(object).to_numpy()
     return frame
 
 
@@ -134,7 +138,7 @@ def write(frame: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
 def parquet_bytes(frame: pd.DataFrame) -> bytes:
     """Return a frame as Parquet; what is neither a number nor a truth value is text."""
     typed = frame.copy()
-    for name in set(COLUMNS) - {*_NUMBERS, "allowed"}:
+    for name in {*COLUMNS, SESSION} & set(typed) - {*_NUMBERS, "allowed"}:
         typed[name] = each(typed[name], lambda value: untrusted.visible(str(value)))
     file = BytesIO()
     typed.to_parquet(file, engine="pyarrow", index=False)

@@ -1,0 +1,173 @@
+"""``constraintrot scenario from-session``: recorded sessions as scenarios, and what would have kept their rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from constraintrot.cli import agreement
+from constraintrot.command_line import clear_errors, named_model, named_values, needs, say
+from constraintrot.errors import ConstraintRotError, ParameterError
+
+if TYPE_CHECKING:
+    from constraintrot.authoring.answers import Answers
+    from constraintrot.authoring.draft import Draft
+    from constraintrot.coding_agents.sessions.events import Session
+
+_SCRIPTED = "scripted/obedient"
+# Models that run in this process: nothing is sent anywhere.
+_HERE = ("scripted/", "local/", "mockllm/", "hf/")
+
+
+@click.command("from-session")
+@click.argument(
+    "paths", metavar="SESSION...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option(
+    "--rule", help="The rule, as one sentence; else asked for among those that were said."
+)
+@click.option("--at", type=click.IntRange(1), help="One of the sessions; all of them without.")
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
+              help="File to write; of several sessions, the folder for a file each.")  # fmt: skip
+@click.option("--answers", "answered", type=click.Path(path_type=Path),
+              help="A file of answers about the rule, as this command writes it.")  # fmt: skip
+@click.option("--compare", is_flag=True,
+              help="Then play it through four summarizers, with the rule pinned and without.")  # fmt: skip
+@click.option("--model", help=f"Model for --compare.  [default: {_SCRIPTED}, a script]")
+@click.option("-T", "task_args", multiple=True, metavar="NAME=VALUE",
+              help="A task parameter for --compare.")  # fmt: skip
+@click.option("--yes", is_flag=True, help="Ask nothing; refuse what is not understood for sure.")
+@click.option("--force", is_flag=True, help="Overwrite what is there.")
+@needs("eval")
+def from_session(
+    paths: tuple[Path, ...],
+    rule: str | None,
+    at: int | None,
+    out: Path,
+    answered: Path | None,
+    compare: bool,
+    model: str | None,
+    task_args: tuple[str, ...],
+    yes: bool,
+    force: bool,
+) -> None:
+    """Make a recorded SESSION the history of a scenario: would another compactor have kept its rule?
+
+    SESSION is a file or folder that `constraintrot doctor` reads. The turns before the first
+    compaction become the history, as they were; secrets are masked first, and nothing leaves
+    this machine. The rule is drafted as `new` drafts it.
+
+    With --compare the same command prints a table of four summarizers, with the pin and
+    without, and goes on where it was stopped.
+    """
+    with clear_errors():
+        if not compare and (model or task_args):
+            raise ParameterError("--model and -T are for --compare")
+        there = out.exists() and not force
+        if there and not compare:
+            raise ParameterError(f"--out {out}: it is there already; --force overwrites it")
+        if not there:
+            _write(paths, rule, at, out, answered, yes)
+        if compare:
+            _compare(out, model or _SCRIPTED, named_values("-T", task_args), yes)
+
+
+def _write(
+    paths: Sequence[Path], rule: str | None, at: int | None, out: Path, answered: Path | None, yes: bool
+) -> None:  # fmt: skip
+    """Draft the rule with its author, and write a scenario for each session."""
+    from constraintrot.authoring import answers, draft
+    from constraintrot.doctor.as_scenario import rules_of
+
+    found = _sessions(paths, at)
+    several = len(found) > 1
+    if several and (out.suffix or out.is_file()):
+        raise ParameterError(
+            f"--out {out}: there are {len(found)} sessions; name a folder, or one of them with --at"
+        )
+    given = answers.read_file(answered) if answered else None
+    text = (given.rule if given else rule) or _chosen_rule(rules_of(found), yes)
+
+    def made_of(said: Answers | None) -> Draft:
+        return draft.draft(said.rule if said else text, (), None, said)
+
+    made = agreement.agreed(made_of(given), made_of, out / "rule" if several else out, yes)
+    written = 0
+    for number, session in enumerate(found, start=1):
+        try:
+            data = _laid_under(made, session)
+        except ConstraintRotError as error:
+            if not several:
+                raise
+            say(f"! left out: {error}", err=True)
+            continue
+        own = {"family": f"{data['family']}_{number}"} if several else {}
+        path = out / f"session-{number:03}.yaml" if several else out
+        agreement.finish(replace(made, data={**data, **own}), path)
+        written += 1
+    if not written:
+        raise ParameterError("none of the sessions can be played")
+
+
+def _laid_under(made: Draft, session: Session) -> dict[str, Any]:
+    from constraintrot.doctor import as_scenario
+    from constraintrot.redaction import Masker
+
+    masker = Masker()
+    turns = as_scenario.recorded(session, made.understood.rule, masker)
+    data, left_out = as_scenario.with_history(made.data, turns)
+    click.echo(
+        f"{len(data['recorded'])} recorded turns; {left_out} left out, since they say the rule;"
+        f" {masker.masked} secrets masked",
+        err=True,
+    )
+    return data
+
+
+def _sessions(paths: Sequence[Path], at: int | None) -> list[Session]:
+    from constraintrot.coding_agents.sessions import sessions
+    from constraintrot.coding_agents.sessions.events import Refused, Session
+
+    read = [one for path in paths for one in sessions(path)]
+    found = [one for one in read if isinstance(one, Session)]
+    refused = [f"{one.path}: {one.why}" for one in read if isinstance(one, Refused)]
+    if not found:
+        raise ParameterError(f"no session that can be read: {refused[0]}")
+    for one in refused:
+        say(f"! left out: {one}", err=True)
+    if at is not None and at > len(found):
+        raise ParameterError(f"--at {at}: there is no such session; {len(found)} can be read")
+    return found if at is None else [found[at - 1]]
+
+
+def _chosen_rule(rules: Sequence[str], yes: bool) -> str:
+    """The rule that the author chooses among those of the sessions."""
+    if not rules:
+        raise ParameterError("no rule was said in the session; name one with --rule")
+    for number, one in enumerate(rules, start=1):
+        click.echo(f"{number:3}. {one}", err=True)
+    if len(rules) == 1 and (yes or not agreement.talks()):
+        return rules[0]
+    if yes or not agreement.talks():
+        raise ParameterError("several rules were said in the session; name one with --rule")
+    number = int(click.prompt("Which?", type=click.IntRange(1, len(rules)), default=1, err=True))
+    return rules[number - 1]
+
+
+def _compare(scenarios: Path, model: str, given: Mapping[str, Any], yes: bool) -> None:
+    from constraintrot.runs.recorded import compared
+
+    named_model("--model", model, memoize=True)
+
+    def tell(size: str) -> None:
+        click.echo(f"\n{size}", err=True)
+        line = f"The masked history is sent to {model}."
+        agreed = yes or model.startswith(_HERE)
+        if not agreed and not (agreement.talks() and click.confirm(f"{line} Go on?", err=True)):
+            raise ParameterError(f"{line} --yes agrees")
+
+    click.echo(compared(scenarios, model, given, tell))
