@@ -19,7 +19,7 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.redaction import MASK, Masker
 from constraintrot.rule_text import cues
 from constraintrot.rule_text.extraction import constraints
-from constraintrot.rule_text.ruling import IMPERATIVE, ruling
+from constraintrot.rule_text.said import IMPERATIVE, ruling
 from constraintrot.rule_text.slots import derived
 from constraintrot.rule_text.units import units
 from constraintrot.scenario.template import Value

@@ -14,12 +14,13 @@ from constraintrot.coding_agents.sessions.events import Compaction, Facts, Messa
 from constraintrot.doctor import breach_drafts
 from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.context import Context, Place, without_text
-from constraintrot.doctor.documents import Kind, kind, stated
+from constraintrot.doctor.documents import kind
 from constraintrot.doctor.findings import Broken, Compacted, Diagnosis, History, Turn
 from constraintrot.doctor.presence import Presence, Standing
 from constraintrot.doctor.rules import Rule, folded, named
 from constraintrot.doctor.states import conclude
 from constraintrot.redaction import beginning
+from constraintrot.rule_text.said import Kind, stated
 from constraintrot.rule_text.survival import SURVIVED, Survival
 from constraintrot.rule_text.words import WordsReader
 

@@ -248,6 +248,12 @@ SCOPE = Cues(
     r"\b(?:norma|regla|politica|directriz|directrice|restriccion|restriccione|reglamento)s?\b[^:]{0,60}:(?!//)",
     "(?:规定|规则|政策|制度|守则|准则|规章|须知|要求)[^:,。]{0,10}:|提醒|谁(?:来|提出|要求|都不)|请记住|须?经.{0,12}(?:批准|同意|许可|授权|审批)|请注意|别忘了我们",
 )
+# It is a rule of this place, not of whoever wrote the page.
+OURS = Cues(
+    r"\b(?:polic(?:y|ies)|house rules?|(?:our|team|project|standing|repo(?:sitory)?) rules?|rules?:|approv(?:al|ed)"
+    r"|permission|sign-off|whoever|no exceptions?|from now on|at all times|under no circumstances?|on no account"
+    r"|norma|pol[ií]tica)\b|规定|政策|制度"
+)
 # It is about a kind of thing, not one thing.
 GENERAL = Cues(
     r"\b(?:any(?:thing|one|body|where)?|every(?:thing|one|body)?|all|each|outside|(?:a|any) single|whenever|ever)\b",

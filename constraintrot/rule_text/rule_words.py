@@ -52,6 +52,11 @@ def reads_as_rule(text: str) -> bool:
     return not text.isascii() and _CHINESE.search(_simplified(folded)) is not None
 
 
+def names_rule(word: str) -> bool:
+    """Return whether a word for a kind of text means a rule: requirement, restricción, 约束."""
+    return any(stem in word for stem in ("requir", "restric", "prohib", "约束", "限制"))
+
+
 def _folded(text: str) -> str:
     """A text in lower case and one form, its words with one blank between them."""
     # Most texts have none of these, and are then in their one form but for case.

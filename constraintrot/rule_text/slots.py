@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from constraintrot.rule_text.survival.mentions import Value
-from constraintrot.rule_text.word_groups import ACTIONS, COMMON, THINGS
+from constraintrot.rule_text.word_groups import ACTIONS, COMMON, THINGS, inflected
 
 # A value by its form: code, addresses, paths, flags, file names, names with capitals within.
 _VALUES = re.compile(
@@ -186,13 +186,4 @@ def bases(word: str) -> Iterator[str]:
 def forms(word: str) -> list[str]:
     """A word and its usual inflections."""
     base = next((one for one in list(bases(word))[1:] if len(one) > 2), word)
-    made = {word, base}
-    for one in (word, base):
-        made |= {one + "s", one + "ed", one + "ing"}
-        if one.endswith("e"):
-            made |= {one + "d", one[:-1] + "ing"}
-        if one.endswith("y"):
-            made.add(one[:-1] + "ies")
-        if one.endswith(("s", "x", "ch", "sh")):
-            made.add(one + "es")
-    return sorted(made)
+    return sorted(inflected(word) | inflected(base))

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from constraintrot.coding_agents.sessions.events import Channel, Message
-from constraintrot.doctor.documents import kind, stated
+from constraintrot.doctor.documents import kind
+from constraintrot.rule_text.said import stated
 from tests.doctor import sessions as made
 
 CHANGELOG = """# Changelog

@@ -6,8 +6,7 @@ import pytest
 
 from constraintrot.doctor.presence import Presence
 from constraintrot.doctor.rules import Rule
-from constraintrot.rule_text.ruling import parted, ruling
-from constraintrot.rule_text.said import said
+from constraintrot.rule_text.said import parted, ruling, said
 
 PUSH = "Never force-push to the release branch."
 MIGRATIONS = "Do not edit migrations that are already applied."

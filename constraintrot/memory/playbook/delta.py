@@ -31,10 +31,8 @@ from pydantic import (
 )
 
 from constraintrot.memory.playbook.bullets import DEFAULT_SECTION, KINDS, Kind
-from constraintrot.rule_text.rule_words import reads_as_rule
+from constraintrot.rule_text.rule_words import names_rule, reads_as_rule
 
-# Stems of words for a constraint: requirement, restricción, prohibición.
-_RULE_STEMS: Final = ("requir", "restric", "prohib", "约束", "限制")
 MOST_OPERATIONS: Final = 200
 """The most operations that are read from one delta, which is meant as a small edit."""
 
@@ -46,7 +44,7 @@ def read_kind(word: object) -> Kind:
     # An unfilled form names all kinds.
     if len(named) == len(KINDS):
         return "strategy"
-    if "constraint" in named or reads_as_rule(said) or any(stem in said for stem in _RULE_STEMS):
+    if "constraint" in named or reads_as_rule(said) or names_rule(said):
         return "constraint"
     return named[0] if named else "strategy"
 
