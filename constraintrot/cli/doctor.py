@@ -83,7 +83,7 @@ def doctor(
         chosen = choose(reader, (lambda: named_model("--model", model)) if model else None)
         rules = _rules(rules_files)
         sessions, refused = _sessions(paths or _on_this_machine(yes))
-        found = _observed(sessions, rules, chosen, yes)
+        found = _observed(sessions, rules, chosen, yes, by_default=reader is None)
         if rules is None:
             _confirm(found, yes)
         if not yes:
@@ -150,24 +150,38 @@ def _sessions(given: Sequence[str]) -> tuple[list[Session], list[Refused]]:
 
 
 def _observed(
-    sessions: Sequence[Session], rules: list[Rule] | None, chosen: Chosen, yes: bool
+    sessions: Sequence[Session],
+    rules: list[Rule] | None,
+    chosen: Chosen,
+    yes: bool,
+    *,
+    by_default: bool,
 ) -> list[Diagnosis]:
-    from constraintrot.doctor.found_rules import by_judge, passages
+    from constraintrot.doctor.found_rules import find, passages
+    from constraintrot.doctor.reading import LONGEST, finding_seconds
     from constraintrot.doctor.verdicts import observe
 
-    if rules is None and chosen.kind == "judge":
-        size = sum(len(one.text) for each in sessions for _, one in passages(each))
+    finds = rules is None and chosen.kind != "words"
+    if finds:
+        told = [one for each in sessions for _, one in passages(each, chosen.kind)]
+        size = sum(len(one.text) for one in told)
+    if finds and chosen.kind == "judge":
         click.echo(
             f"{chosen.reader.name} would be sent {size:,} characters to find rules.", err=True
         )
         _ask("Send this?", yes)
+    elif finds:
+        seconds = finding_seconds(size)
+        finds = seconds <= LONGEST or not by_default
+        cost = f"{size:,} characters to find rules in, about {seconds:.0f} s"
+        click.echo(f"{cost}{'' if finds else ': word lists do it instead'}.", err=True)
     found: list[Diagnosis] = []
     shown = sys.stderr.isatty() and len(sessions) > 1
     for at, session in enumerate(sessions, 1):
         if shown:
             click.echo(f"\r{at} of {len(sessions)}", nl=False, err=True)
-        judged = rules is None and chosen.kind == "judge"
-        found.append(observe(session, by_judge(session, chosen.reader) if judged else rules))
+        named = find(session, chosen.reader, chosen.kind) if finds else rules
+        found.append(observe(session, named))
     if shown:
         click.echo("\r", nl=False, err=True)
     return found

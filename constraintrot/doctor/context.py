@@ -57,8 +57,7 @@ class Context:
             return []
         if message.role == "user":
             self._typed.append((self._count - 1, len(message.text), message.channel))
-        told = message.channel in ("tool", "file")
-        found = list(self._presence.standing(message.text, parts=not told))
+        found = list(self._presence.standing(message.text))
         for one in found:
             self.note(one, message)
         return found

@@ -1,44 +1,76 @@
-"""The rules of a session as a model finds them: in what the user, rules files and MCP servers said."""
+"""The rules of a session that nobody named, as a model finds them among what was said.
+
+The reader ``judge`` is shown all that the user, rules files and MCP servers said. The local reader
+misses most rules and word lists take much for one, so both are asked: a rule is listed that the
+local reader is sure of, or that word lists took and it does not rule out (results/doctor.md).
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from constraintrot.coding_agents.sessions.events import Losses, Message, Session
 from constraintrot.doctor.documents import kind
 from constraintrot.doctor.rules import Rule, folded, named
-from constraintrot.rule_text.reader import Passage, Reader, Speaker
+from constraintrot.doctor.verdicts import MOST_RULES, observe
+from constraintrot.rule_text.reader import FoundRule, Passage, Reader, ReaderName, Speaker
 
-# Characters of a session that are sent, the first ones: rules are mostly said early.
-LONGEST = 60_000
+# Least probability of a rule that word lists took, of one that the local reader alone takes, and of
+# one that a judge finds; chosen on the half of results/doctor.md that was looked at.
+AGREED, ALONE, JUDGED = 0.2, 0.7, 0.5
+# Characters of a session that a reader is shown, the first ones: rules are mostly said early.
+_SHOWN = {"judge": 60_000, "local": 4_000}
 
 
-def passages(session: Session) -> Iterator[tuple[Message, Passage]]:
-    """The messages that may set rules, as passages with their speakers."""
-    left = LONGEST
+def passages(session: Session, reader: ReaderName) -> list[tuple[Message, Passage]]:
+    """Return the messages of a session that may set rules, as many as a reader is shown."""
+    return list(_passages(session, _SHOWN.get(reader, 0)))
+
+
+def find(session: Session, reader: Reader, name: ReaderName) -> list[Rule]:
+    """Return the rules of a session, each once, by the readers ``judge`` or ``local``."""
+    told = passages(session, name)
+    answers = asyncio.run(reader.rules([passage for _, passage in told]))
+    pairs = list(zip([message for message, _ in told], answers, strict=True))
+    found = [] if name == "judge" else list(_agreed(session, pairs))
+    least = JUDGED if name == "judge" else ALONE
+    for message, rules in pairs:
+        for one in rules:
+            text = " ".join(one.clause.split())
+            if one.probability >= least and not any(_same(text, rule.text) for rule in found):
+                found.append(
+                    Rule(
+                        named(text, [rule.name for rule in found]), text, channel=message.channel,
+                        origin=message.origin, line=message.line, time=message.time,
+                        session=session.name,
+                    )
+                )  # fmt: skip
+    return [one for one in found if one.about][:MOST_RULES]
+
+
+def _agreed(
+    session: Session, pairs: Sequence[tuple[Message, Sequence[FoundRule]]]
+) -> Iterator[Rule]:
+    """The rules that word lists take, but for those that the local reader rules out."""
+    shown = {message.line for message, _ in pairs}
+    likely = [one for _, rules in pairs for one in rules if one.probability >= AGREED]
+    for history in observe(session, None).histories:
+        rule = history.rule
+        if rule.line not in shown or any(_same(rule.text, one.clause) for one in likely):
+            yield rule
+
+
+def _same(text: str, other: str) -> bool:
+    one, two = folded(text), folded(other)
+    return one in two or two in one
+
+
+def _passages(session: Session, left: int) -> Iterator[tuple[Message, Passage]]:
     for event in session.events(Losses()):
         if left > 0 and isinstance(event, Message) and event.text and kind(event) == "rules":
             yield event, Passage(event.text[:left], _speaker(event))
             left -= len(event.text)
-
-
-def by_judge(session: Session, reader: Reader) -> list[Rule]:
-    """Return the rules of a session, each once, from one question to the reader."""
-    told = list(passages(session))
-    found: dict[str, Rule] = {}
-    for (message, _), rules in zip(
-        told, asyncio.run(reader.rules([passage for _, passage in told])), strict=True
-    ):
-        for one in rules:
-            text = " ".join(one.clause.split())
-            if one.probability >= 0.5 and folded(text) not in found:
-                name = named(text, [rule.name for rule in found.values()])
-                found[folded(text)] = Rule(
-                    name, text, channel=message.channel, origin=message.origin, line=message.line,
-                    time=message.time, session=session.name,
-                )  # fmt: skip
-    return [one for one in found.values() if one.about]
 
 
 def _speaker(message: Message) -> Speaker:

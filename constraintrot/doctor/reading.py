@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from constraintrot.doctor.findings import Diagnosis
+from constraintrot.doctor.found_rules import AGREED
 from constraintrot.doctor.states import characters, conclude
 from constraintrot.errors import ConstraintRotError, WeightsError
 from constraintrot.extras import installed
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # Characters that the local model reads in a second on one core: `python -m results.tools.doctor.free`.
 RATE = 230
+# A character of a text is read once, and its sentence again with the form of a question.
+_PER_CHARACTER = 5
 # The local reader is no default where it would take longer, in seconds.
 LONGEST = 600
 
@@ -107,14 +110,22 @@ class Cost:
     seconds: float
 
 
+def finding_seconds(size: int) -> float:
+    """Return how long the local model takes to find rules in texts of so many characters."""
+    return size * _PER_CHARACTER / (RATE * _cores())
+
+
+def _cores() -> int:
+    return min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
+
+
 def cost(found: Sequence[Diagnosis]) -> Cost:
     """Return the cost of reading sessions that were observed."""
     asked = [characters(one) for one in found]
     questions, size = sum(one for one, _ in asked), sum(size for _, size in asked)
-    cores = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
     rules = sum(len(one.histories) for one in found if one.compactions)
     compactions = sum(len(one.compactions) for one in found)
-    return Cost(questions, size, rules, compactions, size / (RATE * cores))
+    return Cost(questions, size, rules, compactions, size / (RATE * _cores()))
 
 
 def read(found: Sequence[Diagnosis], chosen: Chosen, tell: Callable[[str], None]) -> None:
@@ -157,10 +168,10 @@ def _local(why: str) -> Chosen:
         f" {state.auc:.2f}, precision {state.precision:.0%} and recall {state.recall:.0%} of rules"
         " in force; less on sessions of another hand (results/doctor.md)."
     )
-    return Chosen("local", _WordsFirst(local()), why, trust)
+    return Chosen("local", WordsFirst(local(least=AGREED)), why, trust)
 
 
-class _WordsFirst:
+class WordsFirst:
     """The local reader, which is not asked where word lists decide: they are surer, and cost nothing."""
 
     def __init__(self, reader: Reader) -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath, PureWindowsPath
 
 from constraintrot.coding_agents.sessions.events import Compaction, Facts, Message, Session
+from constraintrot.coding_agents.sessions.tools import without_line_numbers
 from constraintrot.doctor import breach_drafts
 from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.context import Context, Place, without_text
@@ -101,11 +103,6 @@ class _Reading:
             # Whatever a hostile file does, what was read of it is reported.
             self.found.error = f"{type(error).__name__}: {error}"
         self._settle()
-        if self._presence.cut:
-            self.found.losses.notes.append(
-                f"{self._presence.cut} texts held more about a rule than is weighed; the"
-                " beginning was"
-            )
         if self._cut:
             self.found.losses.notes.append(
                 f"texts so long that only their first and last {_SEARCHED:,} characters were"
@@ -131,6 +128,8 @@ class _Reading:
             history.sent_by_agent = _sent(history.rule, self.found.session, self.found.facts.cwd)
 
     def _message(self, message: Message) -> None:
+        if message.role == "tool":
+            message = replace(message, text=without_line_numbers(message.text))
         # What the agent attaches may come after the user's next turn; what the user says
         # there is no part of what the compaction left.
         answers = message.role in ("assistant", "tool") and not message.attached
@@ -173,7 +172,7 @@ class _Reading:
         """Note where rules are said first, and again."""
         for one in standing:
             history = self.found.histories[one.rule]
-            if one.found.state not in SURVIVED or message.role == "assistant":
+            if one.found.state not in SURVIVED or message.channel == "agent":
                 continue
             # Code is full of words that forbid something; a rule in it is one word for word.
             code = message.channel in ("tool", "file") and kind(message) != "rules"

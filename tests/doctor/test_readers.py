@@ -8,6 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from constraintrot.coding_agents.sessions import on_this_machine, sessions
 from constraintrot.coding_agents.sessions.events import Compaction, Event, Losses, Message, Refused
 from constraintrot.doctor.rules import Rule
@@ -233,6 +235,92 @@ def test_opencode_export_is_read_as_its_database(tmp_path: Path) -> None:
         json.dumps({"info": {"id": "s1"}, "messages": entries}, indent=2), encoding="utf-8"
     )
     assert outcome(path) == ["lost"]
+
+
+def opencode_family(path: Path) -> Path:
+    """A session with a sub-agent, as opencode 1.18 stores both."""
+    read = {"type": "tool", "tool": "read", "state": {
+        "input": {"filePath": "/srv/web/a.ts"},
+        "output": "<path>/srv/web/a.ts</path>\n<content>\n1: one()\n2: two()\n</content>\n\n"
+        "<system-reminder>\nInstructions from: /srv/web/AGENTS.md\n- Never edit `web/gen`.\n"
+        "</system-reminder>"}}  # fmt: skip
+    push = {"type": "tool", "tool": "bash", "state": {"input": {"command": "git push --force"}}}
+    told: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+        ("s1", {"role": "user"}, {"type": "text", "text": f'"{made.FORCE_PUSH} Not \\"soon\\"."'}),
+        ("s1", {"role": "assistant"}, read),
+        ("s2", {"role": "user"}, {"type": "text", "text": "Always delete the archive."}),
+        ("s2", {"role": "assistant"}, push),
+    ]
+    with closing(sqlite3.connect(path)) as database, database:
+        database.executescript(
+            "create table session (id text, directory text, time_created integer, parent_id text);"
+            "create table message (id text, session_id text, time_created integer, data text);"
+            "create table part (id text, message_id text, data text);"
+            "insert into session values ('s1', '/srv', 0, null), ('s2', '/srv', 1, 's1');"
+        )
+        for number, (owner, info, part) in enumerate(told):
+            row = (f"m{number}", owner, number, json.dumps(info))
+            database.execute("insert into message values (?, ?, ?, ?)", row)
+            row = (f"p{number}", f"m{number}", json.dumps(part))
+            database.execute("insert into part values (?, ?, ?)", row)
+    return path
+
+
+def test_opencode_turns_are_unquoted_and_nested_instructions_are_a_file(tmp_path: Path) -> None:
+    messages = [
+        one for one in events(opencode_family(tmp_path / "o.db")) if isinstance(one, Message)
+    ]
+    assert messages[0].text == f'{made.FORCE_PUSH} Not "soon".'
+    nested = [(one.origin, one.text) for one in messages if one.channel == "nested file"]
+    assert nested == [("/srv/web/AGENTS.md", "- Never edit `web/gen`.")]
+    (read,) = [one.text for one in messages if one.channel == "file"]
+    assert "Never edit" not in read
+
+
+def test_opencode_sub_agent_is_no_session_and_its_calls_are_the_sessions(tmp_path: Path) -> None:
+    found = made.diagnosed(opencode_family(tmp_path / "o.db"), RULE)
+    assert [one.text for one in events(found.session.path) if isinstance(one, Message)
+            and "archive" in one.text] == []  # fmt: skip
+    assert [one.why for one in found.histories[0].drafted] == ["bash: git push --force"]
+
+
+def test_gemini_context_discovered_beside_a_file_is_a_nested_file(tmp_path: Path) -> None:
+    output = (
+        "1: code\n\n--- Newly Discovered Project Context ---\n--- Context from: web/GEMINI.md ---\n"
+        f"{made.FORCE_PUSH}\n--- End of Context from: web/GEMINI.md ---\n--- End Project Context ---"
+    )
+    call = {"id": "c", "name": "read_file", "args": {"absolute_path": "/srv/web/a.py"},
+            "result": [{"functionResponse": {"id": "c", "response": {"output": output}}}]}  # fmt: skip
+    path = made.write(
+        tmp_path / "g.jsonl", {"sessionId": "s", "projectHash": "h", "kind": "main"},
+        {"id": "1", "type": "user", "content": [{"text": "Look at it."}]},
+        {"id": "2", "type": "gemini", "content": "", "toolCalls": [call]},
+    )  # fmt: skip
+    (nested,) = [
+        one for one in events(path) if isinstance(one, Message) and one.channel == "nested file"
+    ]
+    assert (nested.origin, nested.text) == ("web/GEMINI.md", made.FORCE_PUSH)
+
+
+@pytest.mark.parametrize(("kind", "rules"), [("main", 1), ("subagent", 0)])
+def test_gemini_sub_agent_is_asked_by_the_agent(kind: str, rules: int, tmp_path: Path) -> None:
+    path = made.write(
+        tmp_path / "g.jsonl", {"sessionId": "s", "projectHash": "h", "kind": kind},
+        {"id": "1", "type": "user", "content": [{"text": made.FORCE_PUSH}]},
+    )  # fmt: skip
+    assert len(made.diagnosed(path).histories) == rules
+
+
+@pytest.mark.parametrize("shape", ["{}: {}", "{}→{}", "  {}\t{}"])
+def test_rule_over_two_numbered_lines_is_found(shape: str, tmp_path: Path) -> None:
+    lines = ["# Handbook", "Never force-push to", "the release branch."]
+    text = "\n".join(shape.format(at, line) for at, line in enumerate(lines, 1))
+    path = made.write(
+        tmp_path / "s.jsonl", *made.call(1, "Read", {"file_path": "HANDBOOK.md"}, text)
+    )
+    given = made.diagnosed(path, RULE).histories[0].given
+    assert given is not None
+    assert given.found.state == "verbatim"
 
 
 def test_sub_agent_does_not_speak_in_the_context(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_the_rule_is_lost_at_the_call_that_goes_on_from_a_summary(
     form: str, tmp_path: Path
 ) -> None:
     path = recordings.write(tmp_path / "r.jsonl", form, recordings.conversation())
-    found = made.diagnosed(path, RULE)
+    found = made.read(path, {"importer drops no row": ("lost", 0.04)}, RULE)
     assert found.error == ""
     assert [one.changes[0].outcome for one in found.compactions] == ["lost"]
     assert found.compactions[0].certainty == "written"
@@ -89,7 +89,8 @@ def test_anthropic_s_own_compaction_replaces_what_came_before(tmp_path: Path) ->
         ("user", block["content"]), ("agent", "Next?"), ("user", "Go on."), ("agent", "Done."),
         ("user", "Thanks."),
     ]  # fmt: skip
-    assert [one.changes[0].outcome for one in made.diagnosed(path, RULE).compactions] == ["lost"]
+    found = made.read(path, {"importer": ("lost", 0.04)}, RULE)
+    assert [one.changes[0].outcome for one in found.compactions] == ["lost"]
 
 
 def test_openai_s_own_compaction_cannot_be_told(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from constraintrot.coding_agents.sessions.events import (
     Compaction,
@@ -29,7 +30,7 @@ from constraintrot.coding_agents.sessions.google_parts import (
     texts,
 )
 from constraintrot.coding_agents.sessions.json_lines import at, call, items, plain, string
-from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
+from constraintrot.coding_agents.sessions.tools import Calls, is_project_file, with_nested
 
 # The snapshot stands in the first messages of a compacted history.
 _FIRST = 3
@@ -56,7 +57,24 @@ def sniff(record: Record) -> bool:
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """The events of a session."""
+    """The events of a session.
+
+    A sub-agent has a file of its own. What stands there as the user's is the agent's request.
+    """
+    aside = False
+
+    def noted() -> Iterator[tuple[int, Record]]:
+        nonlocal aside
+        for number, record in lines:
+            aside = aside or record.get("kind") == "subagent"
+            yield number, record
+
+    for event in _read(noted()):
+        asked = aside and isinstance(event, Message) and event.channel == "user"
+        yield replace(event, channel="agent") if asked else event
+
+
+def _read(lines: Iterable[tuple[int, Record]]) -> Iterator[Event]:
     calls = Calls()
     snapshot = ""
     begun = False
@@ -125,7 +143,7 @@ def _entry(number: int, entry: object, calls: Calls) -> Iterator[Message]:
         yield Message("user", text, channel, number, time, key=key, attached=channel != "user")
     for given in items(entry, "content") if kind == "user" else ():
         if at(given, "functionResponse") is not None:
-            yield result(at(given, "functionResponse"), number, time, key, calls)
+            yield from with_nested(result(at(given, "functionResponse"), number, time, key, calls))
     if kind == "gemini":
         yield from _reply(number, entry, text, calls)
 
@@ -162,7 +180,7 @@ def _reply(number: int, entry: object, text: str, calls: Calls) -> Iterator[Mess
         channel = "nested file" if is_project_file(origin) else channel
         shown = plain(_results(at(one, "result")))
         if shown:
-            yield Message("tool", shown, channel, number, time, origin, key)
+            yield from with_nested(Message("tool", shown, channel, number, time, origin, key))
 
 
 def _results(result: object) -> object:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from constraintrot.coding_agents.sessions.events import Channel, Message
 from constraintrot.coding_agents.sessions.json_lines import at, call, plain, string
-from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
+from constraintrot.coding_agents.sessions.tools import Calls, is_project_file, with_nested
 
 # The first message of a history, which the agent writes: the folder, memory files, the date.
 _OWN = ("This is the Gemini CLI", "This is the Qwen Code", "<session_context>", "<system-reminder>")
@@ -50,7 +50,7 @@ def content(
             calls.made(at(asked, "id"), made[-1])
         given = at(part, "functionResponse")
         if given is not None:
-            yield result(given, number, time, key, calls)
+            yield from with_nested(result(given, number, time, key, calls))
     text = texts(parts)
     if model and (text or made):
         yield Message("assistant", text, "agent", number, time, key=key, calls=tuple(made))

@@ -6,9 +6,11 @@ that is marked ``summary``. The database is opened read-only.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +33,23 @@ from constraintrot.coding_agents.sessions.json_lines import (
     plain,
     string,
 )
-from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
+from constraintrot.coding_agents.sessions.tools import Calls, is_project_file, with_nested
 
 _PARTS = """
-    select m.rowid, m.id, m.data, p.data from message m left join part p on p.message_id = m.id
+    select m.rowid, m.id, m.data, p.data, m.session_id from message m left join part p on p.message_id = m.id
     where m.session_id = ? order by m.time_created, m.id, p.id
 """
 
+# The messages of a session and of its sub-agents, which are sessions of their own.
+_FAMILY = """
+    with recursive family(id) as (
+        values (?) union select s.id from session s join family f on s.parent_id = f.id
+    )
+    select m.rowid, m.id, m.data, p.data, m.session_id
+    from message m left join part p on p.message_id = m.id
+    where m.session_id in family order by m.time_created, m.id, p.id
+"""
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _TABLES = frozenset(["session", "message", "part"])
 _OWN = frozenset(["apply_patch", "plan_exit", "plan_enter", "background_output"])
 
@@ -63,8 +75,9 @@ def sessions(path: Path) -> list[tuple[str, str]]:
         sqlite3.Error: it is no database of opencode, or is damaged.
     """
     with closing(_opened(path)) as database:
+        top = " where parent_id is null" if _has_parents(database) else ""
         rows = database.execute(
-            "select id, directory from session order by time_created"
+            f"select id, directory from session{top} order by time_created"
         ).fetchall()
     return [(str(key), str(folder)) for key, folder in rows]
 
@@ -77,18 +90,33 @@ def read_session(path: Path, session: str, folder: str, losses: Losses) -> Itera
     """
     yield Facts(session, folder)
     with closing(_opened(path)) as database:
-        held: tuple[str, int, Any] | None = None
+        query = _FAMILY if _has_parents(database) else _PARTS
+        held: tuple[str, int, Any, bool] | None = None
         parts: list[Any] = []
-        for row, key, told, part in database.execute(_PARTS, (session,)):
+        for row, key, told, part, owner in database.execute(query, (session,)):
             if held is None or held[0] != key:
                 if held is not None:
-                    yield from message(held[1], held[2], parts)
+                    yield from _shown(*held[1:], parts)
                 info = _json(told, row, losses)
-                held, parts = (key, row, {"id": key, **(info or {})}), []
+                held, parts = (key, row, {"id": key, **(info or {})}, owner != session), []
             if part is not None and (found := _json(part, row, losses)) is not None:
                 parts.append(found)
         if held is not None:
-            yield from message(held[1], held[2], parts)
+            yield from _shown(*held[1:], parts)
+
+
+def _has_parents(database: sqlite3.Connection) -> bool:
+    columns = database.execute("pragma table_info(session)").fetchall()
+    return any(column[1] == "parent_id" for column in columns)
+
+
+def _shown(number: int, info: Any, aside: bool, parts: list[Any]) -> Iterator[Event]:
+    """The events of a message; of a sub-agent's only the calls, as its texts are not in the context."""
+    for one in message(number, info, parts):
+        if not aside:
+            yield one
+        elif isinstance(one, Message) and one.calls:
+            yield replace(one, text="", origin="sub-agent")
 
 
 def message(number: int, info: object, parts: Iterable[object]) -> Iterator[Event]:
@@ -111,8 +139,15 @@ def message(number: int, info: object, parts: Iterable[object]) -> Iterator[Even
     if at(info, "role") == "assistant":
         yield from _reply(number, info, listed, text, time, calls)
         return
+    text = _unquoted(text)
     own = any(at(one, "synthetic") is True for one in listed)
     yield Message("user", text, "system" if own else "user", number, time, key=key, attached=own)
+
+
+def _unquoted(text: str) -> str:
+    """A turn without the quotation marks that ``opencode run`` puts around a prompt with a blank."""
+    quoted = _QUOTED.fullmatch(text.strip())
+    return quoted[1].replace('\\"', '"') if quoted else text
 
 
 def _reply(
@@ -134,7 +169,7 @@ def _reply(
             channel = "mcp"
         shown = plain(at(one, "state", "output"))
         if shown:
-            yield Message("tool", shown, channel, number, time, origin, key)
+            yield from with_nested(Message("tool", shown, channel, number, time, origin, key))
 
 
 def _opened(path: Path) -> sqlite3.Connection:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from constraintrot.coding_agents.sessions.events import Call, Channel
+from constraintrot.coding_agents.sessions.events import Call, Channel, Message
 
 _READS = frozenset(
     ["read", "read_file", "readfile", "view", "cat", "open_file", "read_many_files", "view_file",
@@ -22,6 +23,16 @@ _SHELL_READ = re.compile(
 _SHELLS = frozenset(
     ["bash", "shell", "exec_command", "run_shell_command", "local_shell", "container.exec"]
 )
+# Numbers of lines, as agents show files.
+_LINE_NUMBER = re.compile(r"^[ \t]*\d+(?:\t|→|: |\| )", re.MULTILINE)
+# What opencode and Gemini CLI put behind a result when its folder has an instruction file.
+_NESTED = (
+    ("<system-reminder>\nInstructions from: ", "\n</system-reminder>"),
+    ("--- Newly Discovered Project Context ---\n", "\n--- End Project Context ---"),
+)
+_FROM = re.compile(r"(\S[^\n]{0,1000}?)(?: ---)?\n")
+_HEAD = re.compile(r"^(?:Instructions from: |--- Context from: )", re.MULTILINE)
+_END = re.compile(r"^--- End of Context from: [^\n]*", re.MULTILINE)
 # Of a longer command, the beginning says what is read.
 _LONGEST_COMMAND = 500
 # Calls that are remembered until their result; a session may have millions.
@@ -72,6 +83,43 @@ def came_by(call: Call) -> tuple[Channel, str]:
     if name.lower() in _READS and path:
         return "file", path
     return "tool", name
+
+
+def with_nested(message: Message) -> Iterator[Message]:
+    """Yield a tool's result, and apart from it the instruction files that the agent put behind it."""
+    text, files = message.text, list[tuple[str, str]]()
+    for opening, closing in _NESTED:
+        start = text.find(opening)
+        if start >= 0:
+            end = text.find(closing, start)
+            end = len(text) if end < 0 else end
+            files += _files(text[start + len(opening) : end])
+            text = (text[:start] + text[end + len(closing) :]).strip()
+    if not files:
+        yield message
+        return
+    yield replace(message, text=text)
+    for path, told in files:
+        yield Message(
+            "user", told, "nested file", message.line, message.time, path, f"{message.key}:{path}"
+        )
+
+
+def _files(text: str) -> Iterator[tuple[str, str]]:
+    """The instruction files of a text, by path; a text without a heading is one of no name."""
+    for part in _HEAD.split(_END.sub("", text)):
+        found = _FROM.match(part)
+        if part.strip(" -\n") and found is not None and is_project_file(found[1]):
+            told = part[found.end() :].strip()
+            yield from [(found[1], told)] * bool(told)
+        elif part.strip(" -\n"):
+            yield "", part.strip()
+
+
+def without_line_numbers(text: str) -> str:
+    """A text without the numbers of its lines, where a third of them has one."""
+    lines = text.count("\n") + 1
+    return _LINE_NUMBER.sub("", text) if len(_LINE_NUMBER.findall(text)) > lines / 3 else text
 
 
 def is_project_file(path: str) -> bool:

@@ -41,29 +41,23 @@ def test_work_on_the_same_things_restates_no_rule(rule: str, text: str) -> None:
     assert state(rule, text) == "lost"
 
 
+def test_rule_in_other_words_is_left_to_a_reader() -> None:
+    assert state(PUSH, "The user does not want the release branch force-pushed.") == "lost"
+    assert state(PUSH, "> **Never** force-push\n to the release branch!") == "verbatim"
+
+
 @pytest.mark.parametrize(
-    ("rule", "text"),
+    ("text", "wanted"),
     [
-        (PUSH, "Constraint from the user: the release branch is never force-pushed."),
-        (PUSH, "- No force-pushes to the release branch"),
-        (PUSH, "Force-pushing, on the release branch, is forbidden."),
-        (PUSH, "Keep in mind: force-pushing to the release branch is off limits."),
-        (PUSH, "The user does not want the release branch force-pushed, and asked to bring it up to date."),
-        (MIGRATIONS, "Leave applied migrations as they are, do not edit them."),
-        (PACKAGES, "New npm dependencies require the user's approval first."),
-        (TESTS, "Never commit without running the unit tests first."),
-        (DATABASE, "Running writes against the production database is prohibited."),
+        ("No forced pushes to release, ever.", "restated"),
+        ("The release is on Thursday. The demo went well. It rained. Nobody pushed.", "lost"),
+        ("The release is on Thursday.", "lost"),
     ],
-)  # fmt: skip
-def test_rule_in_other_words_is_restated(rule: str, text: str) -> None:
-    assert state(rule, text) == "restated"
-
-
-def test_quote_of_a_bare_no_is_shown_as_it_was_written() -> None:
+)
+def test_declared_slots_state_a_rule_where_they_stand_together(text: str, wanted: str) -> None:
     presence = Presence()
-    presence.add(Rule("rule", PUSH))
-    (found,) = presence.standing("Constraints: no force-pushes to the release branch.")
-    assert found.found.window == "Constraints: no force-pushes to the release branch."
+    presence.add(Rule("rule", PUSH, {"action": ["forced pushes", "pushed"], "branch": ["release"]}))
+    assert next((one.found.state for one in presence.standing(text)), "lost") == wanted
 
 
 LONGER = (
@@ -77,7 +71,6 @@ def test_rule_within_a_longer_message_is_taken_without_its_reason() -> None:
     assert rule == "Never force-push to main; the release manager has to be able to bisect."
     assert "bisect" not in str(Rule("rule", rule).about)
     assert state(rule, "Never force-push to main.") == "verbatim"
-    assert state(rule, "The user forbids force-pushes to main.") == "restated"
     assert state("Never force-push to main.", LONGER) == "verbatim"
     assert state("Never force-push to main.", "Never force-push to maintenance hosts.") == "lost"
 
