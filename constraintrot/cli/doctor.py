@@ -18,7 +18,7 @@ from constraintrot.errors import ConstraintRotError
 if TYPE_CHECKING:
     from constraintrot.coding_agents.sessions.events import Refused, Session
     from constraintrot.doctor.asking import Answer
-    from constraintrot.doctor.findings import Diagnosis, History
+    from constraintrot.doctor.findings import Diagnosis
     from constraintrot.doctor.reading import Chosen
     from constraintrot.doctor.rules import Rule
     from constraintrot.rule_text.reader import ReaderName
@@ -76,6 +76,7 @@ def doctor(
 
     Everything stays on this machine, unless a model is named with --model.
     """
+    from constraintrot.doctor import confirming
     from constraintrot.doctor.reading import choose
 
     with clear_errors():
@@ -84,10 +85,10 @@ def doctor(
         rules = _rules(rules_files)
         sessions, refused = _sessions(paths or _on_this_machine(yes))
         found = _observed(sessions, rules, chosen, yes, by_default=reader is None)
-        if rules is None:
-            _confirm(found, yes)
+        if rules is None and not yes:
+            confirming.confirm_rules(found)
         if not yes:
-            _confirm_drafts(found)
+            confirming.confirm_drafts(found)
         chosen = _read(found, chosen, yes, by_default=reader is None)
         answers = _asked(found, model, yes) if model else []
         _written(found, refused, answers, chosen, folder, pin_folder, pin_from_tools, as_json)
@@ -108,6 +109,8 @@ def _checked(folder: Path | None, pin_folder: Path | None, model: str | None) ->
 
 def _on_this_machine(yes: bool) -> tuple[str, ...]:
     from constraintrot.coding_agents.sessions import on_this_machine
+    from constraintrot.doctor.confirming import ask
+    from constraintrot.report.untrusted import visible
 
     found = on_this_machine()
     if not found:
@@ -118,10 +121,10 @@ def _on_this_machine(yes: bool) -> tuple[str, ...]:
     by_folder = Counter(str(_agent_folder(path)) for path in found)
     click.echo(f"{len(found)} session files, {size / 1e6:,.1f} MB, would be read:", err=True)
     for name, count in by_folder.most_common(_LISTED):
-        click.echo(f"  {count:5} in {_safe(name)}", err=True)
+        click.echo(f"  {count:5} in {visible(name)}", err=True)
     if len(by_folder) > _LISTED:
         click.echo(f"  … and {len(by_folder) - _LISTED} more folders", err=True)
-    _ask("Read them?", yes)
+    ask("Read them?", yes)
     return tuple(map(str, found))
 
 
@@ -157,6 +160,7 @@ def _observed(
     *,
     by_default: bool,
 ) -> list[Diagnosis]:
+    from constraintrot.doctor.confirming import ask
     from constraintrot.doctor.found_rules import find, passages
     from constraintrot.doctor.reading import LONGEST, finding_seconds
     from constraintrot.doctor.verdicts import observe
@@ -169,7 +173,7 @@ def _observed(
         click.echo(
             f"{chosen.reader.name} would be sent {size:,} characters to find rules.", err=True
         )
-        _ask("Send this?", yes)
+        ask("Send this?", yes)
     elif finds:
         seconds = finding_seconds(size)
         finds = seconds <= LONGEST or not by_default
@@ -189,6 +193,7 @@ def _observed(
 
 def _read(found: Sequence[Diagnosis], chosen: Chosen, yes: bool, *, by_default: bool) -> Chosen:
     """Ask the reader what became of the rules, and say what that costs; who read in the end."""
+    from constraintrot.doctor.confirming import ask
     from constraintrot.doctor.reading import LONGEST, choose, cost, read
 
     price = cost(found)
@@ -206,7 +211,7 @@ def _read(found: Sequence[Diagnosis], chosen: Chosen, yes: bool, *, by_default: 
             f"{chosen.reader.name} would be sent the new contexts of {price.compactions}"
             f" compactions, {price.characters:,} characters.", err=True,
         )  # fmt: skip
-        _ask("Send this?", yes)
+        ask("Send this?", yes)
     tty = sys.stderr.isatty()
     read(
         found, chosen, lambda line: click.echo(f"\r{line:<78}", nl=False, err=True) if tty else None
@@ -216,74 +221,12 @@ def _read(found: Sequence[Diagnosis], chosen: Chosen, yes: bool, *, by_default: 
     return chosen
 
 
-def _confirm(found: Sequence[Diagnosis], yes: bool) -> None:
-    """Show the rules that were found in what was said, and drop those that are none."""
-    from constraintrot.doctor.wording import source
-
-    same: dict[str, list[tuple[Diagnosis, History]]] = {}
-    for one in found:
-        for history in one.histories:
-            same.setdefault(history.rule.folded, []).append((one, history))
-    if not same or yes:
-        return
-    click.echo(f"{len(same)} rules were said in these sessions:", err=True)
-    for number, each in enumerate(same.values(), 1):
-        one, history = each[0]
-        _show(f"{number:4} {history.rule.clause}")
-        more = f", and in {len(each) - 1} more sessions" if len(each) > 1 else ""
-        time = history.rule.time or "no time"
-        _show(f"     {source(history)}, line {history.rule.line}, {time}, {one.session.name}{more}")
-    _terminal("the rules found are shown for confirmation; --yes takes all of them")
-    wrong = _numbers("Numbers of those that are no rules, or nothing")
-    dropped = {
-        id(history)
-        for number, each in enumerate(same.values(), 1)
-        for _, history in each
-        if number in wrong
-    }
-    for one in found:
-        one.leave_out(dropped)
-        for history in one.histories:
-            history.accepted = True
-
-
-def _confirm_drafts(found: Sequence[Diagnosis]) -> None:
-    """Show the drafts of what breaks a rule, where somebody is there to confirm them."""
-    from constraintrot.doctor.breach_drafts import shown
-
-    drafts: dict[str, list[History]] = {}
-    for one in (each for some in found for each in some.histories if each.draft):
-        drafts.setdefault(one.rule.folded, []).append(one)
-    if not drafts or not _is_terminal():
-        return
-    click.echo("A call would break these rules by drafts made from their words:", err=True)
-    for number, each in enumerate(drafts.values(), 1):
-        calls = sum(len(one.drafted) for one in each)
-        _show(f"{number:4} {each[0].rule.clause}")
-        _show(f"     breach: {shown(dict(each[0].draft or {}))} ({calls} calls here)")
-    wrong = _numbers("Numbers of the drafts that are wrong, or nothing")
-    for number, each in enumerate(drafts.values(), 1):
-        for one in each if number not in wrong else ():
-            one.accept_draft()
-
-
-def _show(line: str) -> None:
-    from constraintrot.doctor.output.terminal import short
-    from constraintrot.redaction import Masker
-
-    width = 100 if sys.stderr.isatty() else None
-    click.echo(_safe(short(Masker()(line), width)), err=True)
-
-
-def _numbers(question: str) -> set[int]:
-    told = click.prompt(question, default="", show_default=False, err=True)
-    return {int(one) for one in told.replace(",", " ").split() if one.isdigit()}
-
-
 def _asked(found: Sequence[Diagnosis], name: str, yes: bool) -> list[Answer]:
     import asyncio
 
-    from constraintrot.doctor.asking import ask, question
+    from constraintrot.doctor.asking import ask as ask_model
+    from constraintrot.doctor.asking import question
+    from constraintrot.doctor.confirming import ask
     from constraintrot.redaction import Masker
 
     mask = Masker()
@@ -300,12 +243,12 @@ def _asked(found: Sequence[Diagnosis], name: str, yes: bool) -> list[Answer]:
         f" {mask.masked} secrets in them are masked.",
         err=True,
     )
-    _ask("Send this?", yes)
+    ask("Send this?", yes)
 
     model = named_model("--model", name)
 
     async def all_of() -> list[Answer]:
-        return [await ask(one, model, name) for one in questions]
+        return [await ask_model(one, model, name) for one in questions]
 
     return asyncio.run(all_of())
 
@@ -348,11 +291,12 @@ def _written(
 def _files(folder: Path, told: dict[str, Any]) -> None:
     from constraintrot.doctor.output.html import html
     from constraintrot.doctor.output.junit import junit
+    from constraintrot.report.untrusted import visible
 
     write("-o", folder / "doctor.json", json.dumps(told, ensure_ascii=True, indent=1) + "\n")
     write("-o", folder / "doctor.html", html(told))
     write("-o", folder / "junit.xml", junit(told))
-    click.echo(f"{_safe(str(folder / 'doctor.html'))}", err=True)
+    click.echo(visible(str(folder / "doctor.html")), err=True)
 
 
 def _pins(found: Sequence[Diagnosis], folder: Path, from_tools: bool, mask: Any) -> None:
@@ -383,29 +327,6 @@ def _pins(found: Sequence[Diagnosis], folder: Path, from_tools: bool, mask: Any)
         )
     if chosen.masked:
         click.echo(f"A secret was masked in: {', '.join(chosen.masked)}", err=True)
-
-
-def _ask(question: str, yes: bool) -> None:
-    if yes:
-        return
-    _terminal("--yes answers yes")
-    if not click.confirm(question, err=True):
-        raise ConstraintRotError("nothing was done")
-
-
-def _is_terminal() -> bool:
-    return sys.stdin.isatty()
-
-
-def _terminal(what: str) -> None:
-    if not _is_terminal():
-        raise ConstraintRotError(f"nobody can be asked, as standard input is no terminal; {what}")
-
-
-def _safe(text: str) -> str:
-    from constraintrot.report.untrusted import visible
-
-    return visible(text)
 
 
 def _status(found: Sequence[Diagnosis], answers: Sequence[Answer], fail_on: Sequence[str]) -> int:

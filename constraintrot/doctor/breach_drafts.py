@@ -93,9 +93,11 @@ def _branch(rule: str) -> Told | None:
 
 
 def _command(rule: str) -> Told | None:
-    code = [one for one in _CODE.findall(rule) if _COMMAND.match(one)]
+    code = _CODE.findall(rule)
     # Of two commands one may be what is to be used instead.
-    return _shell(r"\s+".join(map(re.escape, code[0].split()))) if len(code) == 1 else None
+    if len(code) != 1 or not _COMMAND.match(code[0]):
+        return None
+    return _shell(r"\s+".join(map(re.escape, code[0].split())))
 
 
 def _recipients(rule: str) -> Told | None:
@@ -113,7 +115,7 @@ def _path(rule: str) -> Told | None:
     found = _PATH.search(rule)
     if found is None or not _TOUCHES.search(rule):
         return None
-    path = re.escape(found[1].rstrip("/*")).replace(r"\*", "[^/]*")
+    path = re.escape(found[1].rstrip("/*.")).replace(r"\*", "[^/]*")
     return {"tool": _WRITES, "matches": rf"(?:^|[\s/\"'])(?:{path})(?:/|$|[\s\"'])"}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args
@@ -157,7 +157,7 @@ class History:
     lost_time: str = ""
     said_again: list[int] = field(default_factory=list[int])
     sent_by_agent: bool = False
-    draft: Mapping[str, Any] | None = None
+    draft: dict[str, Any] | None = None
     drafted: list[Broken] = field(default_factory=list[Broken])
     draft_accepted: bool = False
     accepted: bool = False

@@ -218,7 +218,7 @@ class _Reading:
         """Return the part of a text that is searched for rules: a long text's beginning and end."""
         if len(text) <= 2 * _SEARCHED:
             return text
-        self._cut += of != "tool"
+        self._cut += of == "rules"
         return f"{text[:_SEARCHED]}\n\n{text[-_SEARCHED:]}"
 
     def _calls(self, message: Message) -> None:

@@ -16,6 +16,11 @@ from constraintrot.extras import installed
 from tests.doctor import sessions as made
 
 
+@pytest.fixture(autouse=True)
+def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("constraintrot.doctor.reading.lacking", lambda: "no weights here")
+
+
 def run(*given: object, answers: str | None = None) -> Result:
     return CliRunner().invoke(main, ["doctor", *map(str, given)], input=answers)
 
@@ -66,9 +71,48 @@ def test_sessions_of_the_machine_are_listed_before_they_are_read(
 
 
 def test_rules_that_are_none_are_left_out(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("constraintrot.cli.doctor._terminal", lambda what: None)
+    monkeypatch.setattr("constraintrot.doctor.confirming.terminal", lambda what: None)
     assert run(session, "--fail-on", "lost", answers="1\n").exit_code == 0
     assert run(session, "--fail-on", "lost", answers="\n").exit_code == 1
+
+
+def test_calls_are_judged_by_a_draft_only_once_it_is_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    push = {"command": "git push --force origin release"}
+    path = made.lost_session(tmp_path / "b.jsonl", *made.call(6, "Bash", push, "ok"))
+    same = made.lost_session(tmp_path / "c.jsonl")
+    given = (path, same, "--fail-on", "broken")
+    unasked = run(*given, "--yes")
+    assert unasked.exit_code == 0
+    assert "Not judged: whether a call broke a rule, for 2 of 2" in unasked.output
+    monkeypatch.setattr("constraintrot.doctor.confirming.terminal", lambda what: None)
+    monkeypatch.setattr("constraintrot.doctor.confirming.someone_is_there", lambda: True)
+    taken = run(*given, answers="\n\n")
+    assert taken.exit_code == 1, taken.output
+    assert "1 rules were said in these sessions" in taken.output
+    assert "and in 1 more sessions" in taken.output
+    assert '"matches": ' in taken.output
+    assert "Confirmed: 1 call broke a rule that was lost before" in taken.output
+    assert run(*given, answers="\n1\n").exit_code == 0
+
+
+def test_reader_is_named_first_and_a_judge_needs_a_model(session: Path, rules: Path) -> None:
+    result = run(session, "--rules", rules)
+    assert result.stdout.splitlines()[0].startswith("Read by words (no weights here).")
+    assert json.loads(run(session, "--rules", rules, "--json").stdout)["reader"]["name"] == "words"
+    refused = run(session, "--reader", "judge")
+    assert refused.exit_code == 2
+    assert "name the model with --model" in refused.output
+
+
+def test_rules_that_nobody_confirmed_are_not_pinned(
+    session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("constraintrot.cli.doctor._checked", lambda *given: None)
+    result = run(session, "--yes", "--pin", tmp_path / "pins")
+    assert "confirmed by nobody" in result.output
+    assert not (tmp_path / "pins").exists()
 
 
 def test_nothing_readable_is_no_success(tmp_path: Path) -> None:

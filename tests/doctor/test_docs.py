@@ -34,7 +34,7 @@ def test_command_runs_as_it_is_written(
     if (" -o " in command or "--pin" in command) and not installed("detect_secrets"):
         pytest.skip("constraintrot[doctor] is not installed")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("constraintrot.cli.doctor._terminal", lambda what: None)
+    monkeypatch.setattr("constraintrot.doctor.confirming.terminal", lambda what: None)
     # A real model is not here; the scripted one says what the page's would.
     command = command.replace("openai/gpt-5-mini", "mockllm/model").replace("~", str(tmp_path))
     (tmp_path / "rules.yaml").write_text(RULES, encoding="utf-8")

@@ -261,8 +261,9 @@ def opencode_family(path: Path) -> Path:
         for number, (owner, info, part) in enumerate(told):
             row = (f"m{number}", owner, number, json.dumps(info))
             database.execute("insert into message values (?, ?, ?, ?)", row)
-            row = (f"p{number}", f"m{number}", json.dumps(part))
-            database.execute("insert into part values (?, ?, ?)", row)
+            database.execute(
+                "insert into part values (?, ?, ?)", (f"p{number}", f"m{number}", json.dumps(part))
+            )
     return path
 
 

@@ -70,8 +70,9 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
             yield number, record
 
     for event in _read(noted()):
-        asked = aside and isinstance(event, Message) and event.channel == "user"
-        yield replace(event, channel="agent") if asked else event
+        if aside and isinstance(event, Message) and event.channel == "user":
+            event = replace(event, channel="agent")
+        yield event
 
 
 def _read(lines: Iterable[tuple[int, Record]]) -> Iterator[Event]:

@@ -117,7 +117,7 @@ def _history(one: Diagnosis, history: History, seeds: str) -> dict[str, Any]:
         "confirmed": history.accepted,
         "advice": advice(one, history, seeds) if history.lost_at is not None else "",
         "judged": history.judged,
-        "breach_draft": dict(history.draft) if history.draft else None,
+        "breach_draft": history.draft,
         "broken": [_broken(each) for each in history.broken],
     }
 

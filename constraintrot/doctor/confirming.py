@@ -1,0 +1,101 @@
+"""Questions of the doctor on a terminal: whether to go on, which rules are rules, which drafts are right."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+import click
+
+from constraintrot.doctor.breach_drafts import shown
+from constraintrot.doctor.findings import Diagnosis, History
+from constraintrot.doctor.output.terminal import short
+from constraintrot.doctor.wording import source
+from constraintrot.errors import ConstraintRotError
+from constraintrot.redaction import Masker
+from constraintrot.report.untrusted import visible
+
+_WIDTH = 100
+
+
+def ask(question: str, yes: bool) -> None:
+    """Ask whether to go on.
+
+    Raises:
+        ConstraintRotError: the answer is no, or nobody can be asked.
+    """
+    if yes:
+        return
+    terminal("--yes answers yes")
+    if not click.confirm(question, err=True):
+        raise ConstraintRotError("nothing was done")
+
+
+def someone_is_there() -> bool:
+    """Return whether standard input is a terminal."""
+    return sys.stdin.isatty()
+
+
+def terminal(what: str) -> None:
+    """Make sure that somebody can be asked.
+
+    Raises:
+        ConstraintRotError: standard input is no terminal.
+    """
+    if not someone_is_there():
+        raise ConstraintRotError(f"nobody can be asked, as standard input is no terminal; {what}")
+
+
+def confirm_rules(found: Sequence[Diagnosis]) -> None:
+    """Show the rules that were found in what was said, each once, and drop those that are none."""
+    same = _same(found, lambda one: True)
+    if not same:
+        return
+    click.echo(f"{len(same)} rules were said in these sessions:", err=True)
+    for number, each in enumerate(same, 1):
+        rule = each[0].rule
+        _show(f"{number:4} {rule.clause}")
+        more = f", and in {len(each) - 1} more sessions" if len(each) > 1 else ""
+        where = f"line {rule.line}, {rule.time or 'no time'}, {rule.session}{more}"
+        _show(f"     {source(each[0])}, {where}")
+    terminal("the rules found are shown for confirmation; --yes takes all of them")
+    wrong = _numbers("Numbers of those that are no rules, or nothing")
+    dropped = {id(one) for at, each in enumerate(same, 1) for one in each if at in wrong}
+    for diagnosis in found:
+        diagnosis.leave_out(dropped)
+        for history in diagnosis.histories:
+            history.accepted = True
+
+
+def confirm_drafts(found: Sequence[Diagnosis]) -> None:
+    """Show the drafts of what breaks a rule, where somebody is there, and judge calls by the right ones."""
+    drafts = _same(found, lambda one: one.draft is not None)
+    if not drafts or not someone_is_there():
+        return
+    click.echo("A call would break these rules by drafts made from their words:", err=True)
+    for number, each in enumerate(drafts, 1):
+        calls = sum(len(one.drafted) for one in each)
+        _show(f"{number:4} {each[0].rule.clause}")
+        _show(f"     breach: {shown(each[0].draft or {})} ({calls} calls here)")
+    wrong = _numbers("Numbers of the drafts that are wrong, or nothing")
+    for number, each in enumerate(drafts, 1):
+        for one in each if number not in wrong else ():
+            one.accept_draft()
+
+
+def _same(found: Sequence[Diagnosis], chosen: Callable[[History], bool]) -> list[list[History]]:
+    """The rules of all sessions, those of one text together."""
+    same: dict[str, list[History]] = {}
+    for one in (each for diagnosis in found for each in diagnosis.histories if chosen(each)):
+        same.setdefault(one.rule.folded, []).append(one)
+    return list(same.values())
+
+
+def _show(line: str) -> None:
+    width = _WIDTH if sys.stderr.isatty() else None
+    click.echo(visible(short(Masker()(line), width)), err=True)
+
+
+def _numbers(question: str) -> set[int]:
+    told = click.prompt(question, default="", show_default=False, err=True)
+    return {int(one) for one in told.replace(",", " ").split() if one.isdigit()}
