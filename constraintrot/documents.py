@@ -31,6 +31,7 @@ _MOST_DEPTH = 40
 _LONGEST_NUMBER = 400
 _NUMBER = re.compile(r"[-+.\d]")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TEXT_KEYS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
 _UNREADABLE = (OSError, yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError)
 
 
@@ -180,6 +181,9 @@ def _parsed(
         raise error(f"{place}: not YAML: {fault.problem or fault.context}") from fault
     except error:
         raise
+    except (IndexError, KeyError, AttributeError) as fault:
+        # So PyYAML ends at a text that is not of its tag, as in `!!int ""`.
+        raise error(f"{where}: not YAML: a value does not fit its tag") from fault
     except (yaml.YAMLError, RecursionError, ValueError) as fault:
         raise error(f"{where}: not YAML: {fault}") from fault
 
@@ -226,11 +230,14 @@ def _lines(
         line = key.start_mark.line + 1
         if not isinstance(key, yaml.ScalarNode):
             raise error(f"{where}:{line}: a key must be a plain text")
-        if key.value in first:
+        # 1 and 1.0 are one key, and so are null and ~.
+        made = key.value if key.tag in _TEXT_KEYS else _constructed(key)
+        before = first.get(key.value) or first.get(made)
+        if before is not None:
             raise error(
-                f"{where}:{line}: key {key.value!r} is given twice, before on line {first[key.value]}"
+                f"{where}:{line}: key {key.value!r} is given twice, before on line {before}"
             )
-        first[key.value] = line
+        first[key.value] = first[made] = line
         yield from _lines(where, value, (*place, key.value), error)
         yield (*place, key.value), line  # The key's own line rather than its value's.
 

@@ -92,8 +92,13 @@ def coded(frame: pd.DataFrame, value: Value) -> pd.DataFrame:
     Args:
         frame: episodes.
         value: the score.
+
+    Raises:
+        ParameterError: a score is neither 0 nor 1.
     """
     scores = frame[value].to_numpy(np.float64, na_value=np.nan)
+    if not np.isin(scores[~np.isnan(scores)], (0, 1)).all():
+        raise ParameterError(f"a {value} is neither 0 nor 1; a rate counts yes and no only")
     if value == "violation":
         codes = _violations(frame["outcome"], scores)
     else:
@@ -111,11 +116,14 @@ def _violations(outcome: pd.Series[Any], scores: Floats) -> Floats:
     of_both, pairs = pd.factorize(of_outcome * len(known) + of_score)
     numbers = map(int, pairs)
     kinds = [(outcomes[one // len(known)], float(known[one % len(known)])) for one in numbers]
-    codes = [
-        _UNDECIDED if isnan(score) and name != MISSING else _CODES[status(name, score)]
-        for name, score in kinds
-    ]
-    return np.asarray(codes, np.float64)[of_both]
+    return np.asarray([_violation(name, score) for name, score in kinds], np.float64)[of_both]
+
+
+def _violation(outcome: str, score: float) -> float:
+    code = _CODES[status(outcome, score)]
+    # What an outcome and its score say differently, nobody knows.
+    contradicted = code <= 1 and code != score
+    return _UNDECIDED if outcome != MISSING and (isnan(score) or contradicted) else code
 
 
 def keys(frame: pd.DataFrame, question: Question) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
+from urllib.parse import parse_qsl
 
 from constraintrot.errors import ParameterError
 
@@ -105,6 +106,8 @@ _MANAGED_ROUTES = frozenset(
         "/get/config/callbacks",
     ]
 )
+# The version of Azure's API, and what Claude Code adds.
+_QUERY = frozenset(["api-version", "beta"])
 _SEGMENT = re.compile(r"\{\w+(:path)?\}")
 
 
@@ -234,6 +237,9 @@ class RouteGate:
             await _refuse(
                 scope, send, 503, "the guardrail that pins is no longer in LiteLLM's list"
             )
+        elif not through and (name := _unknown_query(scope, path)):
+            why = f"{name!r} in the query could change what is pinned; put it into the body"
+            await _refuse(scope, send, 403, why)
         elif through or (scope["type"] == "http" and allowed(scope["method"], path)):
             with passing(Passage(let_through=through)):
                 await self.app(scope, receive, send)
@@ -254,6 +260,14 @@ def install(guards: Callable[[], Iterable[Guard]]) -> None:
     else:
         # The proxy reads its configuration while it starts: too late for `add_middleware`.
         app.middleware_stack = RouteGate(app.middleware_stack, guards)
+
+
+def _unknown_query(scope: Scope, path: str) -> str | None:
+    """Return a name in the query of a model's route, which LiteLLM would prefer to the body's."""
+    if scope.get("method") != "POST" or not _ALLOWED["POST"].fullmatch(path):
+        return None
+    given = parse_qsl(bytes(scope.get("query_string") or b"").decode("latin-1"), True)
+    return next((name for name, _ in given if name not in _QUERY), None)
 
 
 def _path(scope: Scope) -> str:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
 from constraintrot.coding_agents.sessions import json_lines, sessions
-from constraintrot.coding_agents.sessions.events import Refused
+from constraintrot.coding_agents.sessions.events import Losses, Refused
 from constraintrot.doctor.output.data import data
 from constraintrot.doctor.output.html import html
 from constraintrot.doctor.output.junit import junit
 from constraintrot.doctor.output.terminal import summary
 from constraintrot.doctor.rules import Rule
 from constraintrot.redaction import Masker
+from tests.doctor import recordings
 from tests.doctor import sessions as made
 
 RULE = Rule("push", made.FORCE_PUSH, file="rules.yaml")
@@ -196,3 +200,44 @@ def test_reading_that_breaks_off_keeps_what_was_read(tmp_path: Path) -> None:
     found = diagnose(replace(session, events=torn), [RULE])
     assert found.error == "OSError: the disk is gone"
     assert len(found.lost()) == 1
+
+
+ODD: list[Any] = [None, -1, 1e308, [], {}, [[None]], True, {"a": {}}, [{}], "\ud800", 10**400]
+
+
+def _places(node: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if isinstance(node, dict | list):
+        named = node.items() if isinstance(node, dict) else enumerate(node)
+        for key, value in named:
+            yield (*before, key)
+            yield from _places(value, (*before, key))
+
+
+@pytest.mark.parametrize("form", ["claude", *recordings.FORMS])
+def test_any_value_of_a_transcript_may_be_of_any_shape(form: str, tmp_path: Path) -> None:
+    lines: list[Any] = [
+        made.user(1, made.FORCE_PUSH), made.reply(2, "Understood."),
+        *made.call(3, "Bash", {"command": "git push"}, "done"), *made.compacted(5, made.SUMMARY),
+    ] if form == "claude" else recordings.FORMS[form](recordings.conversation())  # fmt: skip
+    random = Random(form)
+    places = [(at, place) for at, one in enumerate(lines) for place in _places(one)]
+    for at, place in random.sample(places, min(len(places), 120)):
+        spoilt = copy.deepcopy(lines)
+        node = spoilt[at]
+        for key in place[:-1]:
+            node = node[key]
+        node[place[-1]] = random.choice(ODD)
+        path = tmp_path / "s.jsonl"
+        path.write_text("\n".join(map(json.dumps, spoilt)) + "\n", encoding="utf-8")
+        for found in sessions(path):
+            if not isinstance(found, Refused):
+                list(found.events(Losses()))
+
+
+@pytest.mark.parametrize("value", [[], {}, [{}], 5, None])
+def test_a_line_of_no_kind_hides_nothing_that_comes_after_it(value: Any, tmp_path: Path) -> None:
+    spoilt = made.line("user", 2, message={"content": "x"}) | {"type": value}
+    path = made.write(tmp_path / "s.jsonl", made.user(1, "First."), spoilt, made.user(3, "Last."))
+    (found,) = sessions(path)
+    assert not isinstance(found, Refused)
+    assert "Last." in str(list(found.events(Losses())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from collections.abc import Sequence
@@ -294,3 +295,30 @@ def test_the_number_is_said_beforehand() -> None:
     assert plan("logs").exit_code == 2
     assert call("--b", "defense=pin").exit_code == 2
     assert call("logs", *ARMS, "--assume", "0", "0").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "value", [-5, -1, 0.5, 2, 1e308, float("inf"), float("-inf"), float("nan")]
+)
+def test_what_is_no_verdict_holds_nothing(value: float) -> None:
+    for rows in ((arm("none", [1] * 20), arm("pin", [value] * 20)),
+                 (arm("none", [value] * 20), arm("pin", [0] * 20))):  # fmt: skip
+        with contextlib.suppress(ParameterError):
+            assert asked(*rows).exit != 0
+
+
+@pytest.mark.parametrize(
+    ("outcome", "violation"),
+    [("violated", 0), ("declined", 1), ("no_such_outcome", 0), ("", 0), (None, 0)],
+)
+def test_an_outcome_that_its_score_denies_holds_nothing(outcome: Any, violation: float) -> None:
+    forged = arm("pin", [violation] * 20, outcome=outcome)
+    with contextlib.suppress(ParameterError):
+        assert asked(arm("none", [1] * 20), forged).exit != 0
+
+
+def test_an_arm_is_not_made_larger_by_episodes_that_are_allowed() -> None:
+    forged = arm("pin", [0] * 4) + arm("pin", [0] * 40, allowed=True)
+    alone = asked(arm("none", [1] * 4), arm("pin", [0] * 4))
+    assert asked(arm("none", [1] * 4), forged).findings[0].value == alone.findings[0].value
+    assert asked(arm("none", [1] * 4), forged).exit == alone.exit

@@ -6,7 +6,7 @@ import csv
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,8 +15,9 @@ from click.testing import CliRunner
 
 from constraintrot.cli.main import main
 from constraintrot.errors import ConstraintRotError
-from constraintrot.report.contributed.check import check
-from constraintrot.report.contributed.folder import CALLS, EPISODES, RUN, digest
+from constraintrot.report.contributed import check as checking
+from constraintrot.report.contributed.check import Planned, Tasks, check
+from constraintrot.report.contributed.folder import CALLS, EPISODES, RUN, Log, digest
 from constraintrot.report.page.view import Table
 from constraintrot.report.qualification import CRITERIA, Qualification
 from constraintrot.tasks.rebuildable import TASKS
@@ -307,3 +308,80 @@ def test_a_device_or_a_pipe_is_not_waited_for(name: str, folder: Path) -> None:
     (folder / name).unlink()
     os.mkfifo(folder / name)
     assert CliRunner().invoke(main, ["results", "check", str(folder)]).exit_code in (1, 2)
+
+
+def _many_logs(folder: Path) -> None:
+    told = yaml.safe_load((folder / RUN).read_text())
+    told["logs"] = [{**told["logs"][0], "log": f"{number}.eval"} for number in range(300)]
+    (folder / RUN).write_text(json.dumps(told))
+
+
+def _named_elsewhere(folder: Path) -> None:
+    told = yaml.safe_load((folder / RUN).read_text())
+    told["files"] |= {"../../../../proc/kcore": "0" * 64, "/dev/zero": "0" * 64}
+    (folder / RUN).write_text(json.dumps(told))
+    replaced(folder, RUN, told["files"][CALLS], "0" * 64)
+
+
+def _linked(name: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        (folder / name).unlink()
+        (folder / name).symlink_to("/etc/passwd")
+
+    return change
+
+
+def _line(text: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        with (folder / CALLS).open("a", encoding="utf-8") as file:
+            file.write(text + "\n")
+        redigest(folder)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("tamper", "found"),
+    [
+        (_many_logs, "logs: Tuple should have at most 256 items"),
+        (_named_elsewhere, "was changed since run.yaml was written"),
+        (_linked(CALLS), "is no JSON"),
+        (_linked(EPISODES), "it is a link"),
+        (_line('{"episode": "x", "log": "l", "sample": "\\u001b[2J", "calls": []}'), "[2J"),
+        (_line('{"episode": "x", "log": "l", "sample": "s", "calls": [], "replicate": -1}'), "line"),
+        (_line('{"episode": "x", "log": "l", "sample": "s", "calls": [], "more": 1}'), "more"),
+        (_line('{"episode": "x", "log": "l", "sample": "s", "calls": {}}'), "calls"),
+        (_line("[" * 100_000), "is no JSON"),
+        (_line("{}\u2028{}"), "Field required"),
+    ],
+)  # fmt: skip
+def test_a_hostile_folder_is_refused_soon_and_moves_no_cursor(
+    tamper: Callable[[Path], None], found: str, folder: Path
+) -> None:
+    tamper(folder)
+    told = CliRunner().invoke(main, ["results", "check", str(folder)])
+    assert told.exit_code in (1, 2), told.output
+    assert isinstance(told.exception, SystemExit)
+    assert found in told.output
+    assert "\x1b" not in told.output
+    assert "root:" not in told.output
+
+
+def test_logs_that_together_plan_too_much_are_not_all_rebuilt(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "MOST_EPISODES", 20)
+    told = yaml.safe_load((folder / RUN).read_text())
+    told["logs"] = [{**told["logs"][0], "log": f"{number}.eval"} for number in range(9)]
+    (folder / RUN).write_text(json.dumps(told))
+    built: list[str] = []
+    planned = checking.planned
+
+    def noted(log: Log, tasks: Tasks) -> Iterator[Planned]:
+        built.append(log.log)
+        return planned(log, tasks)
+
+    monkeypatch.setattr(checking, "planned", noted)
+    findings = [str(one) for one in check(folder, TASKS).findings]
+    assert any("more than 20 episodes are planned before it" in one for one in findings)
+    assert len(built) < 9

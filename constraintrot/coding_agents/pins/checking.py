@@ -6,7 +6,6 @@ import hmac
 import json
 import subprocess
 import time
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -111,12 +110,12 @@ def _check_settings(state: Health, record: Record, compiled: dict[str, Any]) -> 
             elif target.kind == "plugin":
                 held = now.data == target.value.encode()
             else:
-                held = target.value in tomllib.loads(now.text).values()
+                held = target.value in targets.toml_of(now.text).values()
             if not held:
                 state.faults.append(
                     f"{target.path} does not hold what was installed; install again"
                 )
-    except (PinInstallError, tomllib.TOMLDecodeError) as error:
+    except PinInstallError as error:
         state.faults.append(f"{pin.settings}: {error}")
     hook = Path(__file__).with_name("hook.py").read_bytes()
     kept = pin.folder / "hook.py"
@@ -131,13 +130,13 @@ def _check_switches(state: Health, agent: Agent, project: Path) -> None:
     for path in [*files, *(project / name for name in agent.project_settings)]:
         try:
             text = read_file(path).text
-            known: Any = tomllib.loads(text) if path.suffix == ".toml" else root_of(text)
+            known: Any = targets.toml_of(text) if path.suffix == ".toml" else root_of(text)
             if path.suffix == ".toml":
                 off = known.get("features", {}).get("hooks", not off) is False
             else:
                 switch = known.get("hooksConfig", {}).get("enabled", not off)
                 off = known.get("disableAllHooks", switch is False) is True
-        except (PinInstallError, tomllib.TOMLDecodeError, AttributeError):
+        except (PinInstallError, AttributeError):
             continue  # Told already, or nothing that the agent would read.
     if off:
         state.faults.append(f"hooks are switched off in the settings of {agent.title}")

@@ -167,7 +167,9 @@ def beside(folder: str, compiled: dict[str, Any] | None, event: dict[str, object
     if not mine.get("merges"):
         return []
     variables = (os.environ.get(name) for name in ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"))
-    folders = {str(one) for one in (*variables, event.get("cwd"), os.getcwd()) if one}
+    folders = {str(one) for one in (*variables, event.get("cwd")) if one}
+    with contextlib.suppress(OSError):  # The agent may have removed the folder that it is in.
+        folders.add(os.getcwd())
     root, found = os.path.dirname(folder), []
     for name in sorted(os.listdir(root)):
         other = os.path.join(root, name)
@@ -186,8 +188,9 @@ def noted(place: str) -> tuple[list[str], float]:
     try:
         with open(place, encoding="utf-8") as file:
             kept = json.load(file)
-            return list(kept["said"]), float(kept["at"])
-    except (OSError, ValueError, KeyError, TypeError):
+            # A note that was damaged is no reason to say nothing.
+            return [*map(str, kept["said"]), "", "", ""][:3], float(kept["at"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ["", "", ""], 0.0
 
 
@@ -252,13 +255,14 @@ def flat(agent: str, text: str) -> dict[str, str]:
 
 def answer(folder: str, agent: str, event: dict[str, object]) -> dict[str, object]:
     """Return the answer that is printed for an event."""
-    name = str(event.get("hook_event_name") or "SessionStart")
+    name = str(event.get("hook_event_name") or "SessionStart")[:LONGEST_REASON]
     session = str(event.get("session_id") or "")
     compiled, fault = current(folder)
     text = handed_out(compiled, fault)
     lists = {folder: (compiled, fault)}
-    for other in beside(folder, compiled, event):
-        lists[other] = current(other)
+    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, LookupError):
+        # What of the other scope cannot be read, its own hook says.
+        lists |= {other: current(other) for other in beside(folder, compiled, event)}
     # The user's first, whichever hook says them.
     first, *_ = ordered = sorted(lists, key=lambda one: "-user-" not in os.path.basename(one))
     whole = "\n\n".join(handed_out(*lists[one]) for one in ordered)
@@ -281,7 +285,7 @@ def answer(folder: str, agent: str, event: dict[str, object]) -> dict[str, objec
         "agent": agent,
         "event": name,
         "source": event.get("source") if isinstance(event.get("source"), str) else None,
-        "session": session,
+        "session": session[:LONGEST_REASON],
         "state": "injected" if not fault else "stale" if compiled else "failed",
         "manifest": compiled["manifest"] if compiled else None,
         "revision": compiled["revision"] if compiled else None,

@@ -123,6 +123,11 @@ def _install(
     edits += leftover(folder, record.files, edits)
     for edit in edits:
         check_writable(edit.now)
+        if pin.scope == "project" and not edit.now.real.is_relative_to(pin.project.resolve()):
+            # A repository brings links along, by which its rules would hold elsewhere.
+            raise PinInstallError(
+                f"{edit.now.path} is a link out of the project, to {edit.now.real}; remove it"
+            )
     if write:
         _write_state(folder, compiled)
         record.summarizer = summarizer

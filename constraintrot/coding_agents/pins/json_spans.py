@@ -103,8 +103,8 @@ class _Parser:
         matched = _BLANK.match(self.text, at)
         if matched is None:
             return at
-        if (comment := matched[0].find("/")) >= 0:
-            self.beyond.setdefault("comment", self.line(at + comment))
+        if "comment" not in self.beyond and (comment := matched[0].find("/")) >= 0:
+            self.beyond["comment"] = self.line(at + comment)
         return matched.end()
 
     def value(self, at: int, depth: int) -> Node:
@@ -122,32 +122,33 @@ class _Parser:
             raise self.error(at, str(error)) from None
 
     def _container(self, at: int, depth: int, kind: str) -> Node:
-        node = Node(at, kind=kind)
+        node, known = Node(at, kind=kind), set[str]()
         closing = "}" if kind == "object" else "]"
         at = self.blank(at + 1)
         while not self.text.startswith(closing, at):
-            at = self._child(node, at, depth)
+            at = self._child(node, at, depth, known)
             at = self.blank(at)
             node.comma = self.text.startswith(",", at)
             if node.comma:
                 before = at
                 at = self.blank(at + 1)
-                if self.text.startswith(closing, at):
-                    self.beyond.setdefault("trailing comma", self.line(before))
+                if "trailing comma" not in self.beyond and self.text.startswith(closing, at):
+                    self.beyond["trailing comma"] = self.line(before)
             elif not self.text.startswith(closing, at):
                 raise self.error(at, f"a comma or {closing} is missing")
         node.end = at + 1
         return node
 
-    def _child(self, node: Node, at: int, depth: int) -> int:
+    def _child(self, node: Node, at: int, depth: int, known: set[str]) -> int:
         if node.kind == "array":
             node.items.append(self.value(at, depth + 1))
             return node.items[-1].end
         key = self.value(at, depth + 1)
         if not isinstance(key.value, str):
             raise self.error(at, "a key is missing")
-        if node.get(key.value) is not None:
+        if key.value in known:
             raise self.error(at, f"the key {key.value!r} is there twice")
+        known.add(key.value)
         colon = self.blank(key.end)
         if not self.text.startswith(":", colon):
             raise self.error(colon, "a colon is missing")

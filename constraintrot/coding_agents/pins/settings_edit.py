@@ -21,6 +21,9 @@ from constraintrot.coding_agents.pins.json_spans import (
     removed,
 )
 
+# Each is taken out of a text that is read anew.
+_MOST = 100
+
 Entry = Mapping[str, object]
 """One entry of an event's list: a matcher, if any, and hooks."""
 
@@ -131,6 +134,8 @@ def without_hooks(text: str, command_part: str, created: Collection[str] = ()) -
     if not text.strip():
         return text
     before = text
+    if text.count(command_part) > _MOST:
+        raise PinInstallError(f"it holds our hook more than {_MOST} times; take it out by hand")
     while True:
         root = _root(text)
         hooks = root.get("hooks")

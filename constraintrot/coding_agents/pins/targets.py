@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 import tomllib
@@ -26,6 +27,7 @@ LOST: Final = (
 )
 SHORT: Final = "constraintrot: the hook of the standing policies could not be run"
 _BEGIN: Final = "# constraintrot pin: begin\n"
+_LONG_KEY: Final = re.compile(r"(?:(?<![\w\"'-])[\w\"'-]+\s*\.\s*)(?:[\w\"'-]+\s*\.\s*){64}")
 _END: Final = "# constraintrot pin: end\n"
 _PLUGINS: Final = Path(__file__).parent / "plugins"
 _SUMMARY: Final = (
@@ -176,14 +178,14 @@ def _plugin(agent: Agent, names: Collection[str], hook: str) -> str:
 
 
 def _with_prompt(text: str, prompt: str) -> str:
-    known = _toml(text)
+    known = toml_of(text)
     for key in ("compact_prompt", "experimental_compact_prompt_file"):
         if key in known:
             raise PinInstallError(f"it has a {key} of yours, which is left alone")
     # Keys of the root come before the first table, so the first line is a place for one.
     line = f"compact_prompt = {json.dumps(prompt, ensure_ascii=False)}\n"
     made = _BEGIN + line + _END + text
-    if _toml(made) != {**known, "compact_prompt": prompt}:
+    if toml_of(made) != {**known, "compact_prompt": prompt}:
         raise PinInstallError("the prompt cannot be written as TOML")
     return made
 
@@ -193,8 +195,18 @@ def _without_prompt(text: str) -> str:
     return text if start < 0 or end < start else text[:start] + text[end + len(_END) :]
 
 
-def _toml(text: str) -> dict[str, Any]:
+def toml_of(text: str) -> dict[str, Any]:
+    """A TOML text's value.
+
+    Raises:
+        PinInstallError: it is no TOML, or too deep.
+    """
+    # Of a key in many parts the time to read it grows with their square.
+    if _LONG_KEY.search(text):
+        raise PinInstallError("it has a key of more than 64 parts")
     try:
         return tomllib.loads(text)
+    except RecursionError:
+        raise PinInstallError("it is nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         raise PinInstallError(f"it is not TOML: {error}") from None

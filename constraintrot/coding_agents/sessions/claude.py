@@ -58,7 +58,7 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
     begun = False
     for number, record in lines:
         kind = record.get("type")
-        if kind not in _KINDS:
+        if not isinstance(kind, str) or kind not in _KINDS:
             continue
         if not begun and string(record, "cwd"):
             begun = True

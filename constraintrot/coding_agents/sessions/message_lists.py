@@ -114,7 +114,7 @@ def _protocol(body: object) -> Protocol | None:
         return None
     if not messages:
         return "responses"
-    blocks = {at(part, "type") for one in given for part in items(one, "content")}
+    blocks = {string(part, "type") for one in given for part in items(one, "content")}
     return "messages" if at(body, "system") or _BLOCKS & blocks else "chat"
 
 

@@ -55,7 +55,7 @@ class Calls:
 
     def known(self, key: object) -> bool:
         """Return whether a call of this identifier was noted."""
-        return key in self._waiting
+        return isinstance(key, str) and key in self._waiting
 
     def answered(self, key: object, name: str = "") -> tuple[Channel, str]:
         """The channel and the origin of a result.

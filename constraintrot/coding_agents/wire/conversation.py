@@ -133,12 +133,14 @@ class Conversation:
 
     def call(self, call_id: str, name: str, arguments: object) -> None:
         """Add a call to the assistant's message."""
+        call_id = str(call_id)  # A recording may hold anything.
         made = _call(call_id, name, arguments)
         self.assistant().calls.append(made)
         self._functions[call_id] = made.name
 
     def result(self, call_id: str, content: object) -> None:
         """Add what a tool returned."""
+        call_id = str(call_id)
         known = self._functions.get(call_id)
         self.messages.append(Said("tool", _text(content), call_id=call_id, function=known))
 

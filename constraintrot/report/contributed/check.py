@@ -160,6 +160,10 @@ def _expected(
     expected: dict[tuple[str, str, int], Planned] = {}
     refused: list[Finding] = []
     for log in logs:
+        if len(expected) > MOST_EPISODES:
+            told = f"{log.log}: more than {MOST_EPISODES:,} episodes are planned before it"
+            refused.append(Finding(RUN, told))
+            continue
         try:
             expected |= {one.key: one for one in planned(log, tasks)}
         except ConstraintRotError as error:

@@ -28,6 +28,8 @@ MOST_EPISODES = 200_000
 # Of a plan's parameters: no task takes a longer history, or more of anything.
 _LARGEST_NUMBER = 1_000_000
 _MOST_VARIANTS = 1_000
+# The plan of each is rebuilt.
+_MOST_LOGS = 256
 _LONGEST_PARAMETERS = 20_000
 _NAME = r"^[a-z0-9][a-z0-9._-]{0,79}$"
 
@@ -132,7 +134,7 @@ class Run(Strict):
     machine: str = ""
     exported_with: str
     settings: dict[str, str]
-    logs: tuple[Log, ...] = Field(min_length=1)
+    logs: tuple[Log, ...] = Field(min_length=1, max_length=_MOST_LOGS)
     qualification: bool = False
     files: dict[str, str]
     notes: str = ""
