@@ -30,12 +30,12 @@ from constraintrot.grading.verdict import NOT_DONE, OUTCOMES, Verdict, blocked, 
 from constraintrot.rule_text.judge import JUDGE_PROMPT, majority, read_vote
 from constraintrot.rule_text.reader import Rule
 from constraintrot.rule_text.survival import (
-    PRIMARY,
     SURVIVED,
     Survival,
     SurvivalState,
     mentions,
 )
+from constraintrot.rule_text.words import WordsReader
 from constraintrot.scenario.files import sampled
 from constraintrot.scenario.schema import Variant
 
@@ -217,8 +217,9 @@ def probed() -> Scorer:
             return Score.unscored(reason="the answer is no JSON list of rules")
         given = [*rules, "\n".join(rules)]
         found = state_of(given, variant_of(state), state.metadata["wording"])
+        told = found.state != "cannot tell"
         return Score(
-            value=int(found.survived),
+            value=int(found.survived) if told else math.nan,
             answer=text,
             explanation=f"{found.state}: {found.cue or 'no rule states it'}",
             metadata={**_details(found), "rules": rules},
@@ -233,7 +234,7 @@ def _without_quote(state: SurvivalState) -> str:
 
 def _details(found: Survival) -> dict[str, Any]:
     return {
-        "measure": PRIMARY,
+        "measure": WordsReader.name,
         "state": found.state,
         "window": found.window,
         "cue": found.cue,

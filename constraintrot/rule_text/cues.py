@@ -236,6 +236,17 @@ DECISIVE = Cues(
     r"\bprohib(?:id[oa]s?|en?|imos)\b|\bno se (?:permiten?|permitira|admiten?|autorizan?|tolera)\b|\bbajo ning(?:un concepto|una circunstancia)\b",
     r"\b(?:de ahora en adelante|a partir de ahora|en lo sucesivo|desde ahora|hasta nuevo aviso)\b|不得|一律|绝不|禁止|严禁|切勿",
 )
+# What forbids or obliges in a session besides BINDING and OBLIGED; read where somebody confirms.
+FORCE = Cues(
+    rf"{_CLAUSE}(?:do not|don't|avoid|refrain from|never|make sure|ensure)\b|\b(?:has|have) to be\b|\bcan(?:not|'t) be\b",
+    r"\b(?:is|are) (?:never|always|only|required|obliged|bound|to be|not to)\b|\bonly *(?:$|[.,;])",
+    r"\b(?:nobody|no one|none|nothing|no [a-z-]+(?: [a-z-]+)?) (?:\w+ ){0,2}(?:may|can|is|are|must|goes|leaves)\b",
+    r"\b(?:may|must|can|should|is|are|be|goes?|sent|written|allowed|permitted)(?: [a-z]+)? only\b",
+    r"\bonly (?:to|at|in|from|with|for|by|via|through|during|after|before|on|inside|within|if|when)\b",
+    rf"{_ES_NO}\b|\bsolo (?:a|al|en|con|para|por|de|desde|si|se|pueden?|deben?|cuando|durante|entre)\b",
+    "不要|不允许|不能|最高|不超过|只(?:发|用|给|向|对|从|进|使用|接受|采用|交|由)"
+    "|(?<!区|特|级|个|告|性|类|分)别(?!的|人|处|名|墅|致|说|忘|墨|扭|针)",
+)
 # A word that may be one.
 HINT = Cues(r"\b(?:no|only|never|always|nobody|nunca|solo|siempre|nadie)\b|[不只都]")
 # It holds beyond the occasion, whoever asks.

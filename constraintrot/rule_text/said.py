@@ -201,7 +201,7 @@ def _apart(span: str) -> list[str]:
 def has_force(plain: str) -> bool:
     """Return whether a folded sentence forbids or obliges, by the words of it."""
     plain = cues.NO_FORCE.without(plain)
-    return any(one.search(plain) for one in (cues.BINDING, cues.OBLIGED))
+    return any(one.search(plain) for one in (cues.FORCE, cues.BINDING, cues.OBLIGED))
 
 
 def ruling(text: str) -> str:
