@@ -28,7 +28,11 @@ _NOT_HERE = re.compile(
     re.MULTILINE,
 )
 # They run as tests of their own: tests/test_your_policy.py and tests/test_tutorials.py.
-_TUTORIALS = ("docs/your-policy.md", "docs/tutorials/measure-your-model.md")
+_TUTORIALS = (
+    "docs/your-policy.md",
+    "docs/tutorials/measure-your-model.md",
+    "docs/tutorials/from-a-finding-to-a-gate.md",
+)
 _PAGES = (
     "README.md",
     *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")),

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from constraintrot import extras
+from constraintrot.runs import recorded
 from constraintrot.scenario import user_files
 from tests.docs_code import DOCS, run_page
 from tests.test_commands import run, sequences
@@ -74,6 +76,47 @@ def test_doctor_your_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert run(written).exit_code == 0
     for name in ("report/doctor.html", "report/junit.xml", "pins/lost-rules.md"):
         assert (tmp_path / name).is_file()
+
+
+def test_from_a_finding_to_a_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(user_files, "_KNOWN", {})
+    monkeypatch.setattr(user_files, "_made_known", user_files.version() + 1)
+    monkeypatch.setattr(recorded, "SUMMARIZERS", recorded.SUMMARIZERS[:1])
+    monkeypatch.chdir(tmp_path)
+    shutil.copyfile(FOLDER / "session.jsonl", "session.jsonl")
+    finding, question, *gate = commands("from-a-finding-to-a-gate.md")
+    assert '"Never force-push to the release branch."' in run(finding).output
+    compared = run(question).output
+    assert re.search(r"summarize +\| continue_work +\| none +\| compaction \| 1/1", compared)
+    assert re.search(r"summarize +\| continue_work +\| pin +\| compaction \| 0/1", compared)
+    assert (tmp_path / "rule.yaml").is_file()
+    assert len(gate) == 5
+    for line in gate:
+        result = run(line)
+        assert result.exit_code == 0, f"{line}\n{result.output}\n{result.exception!r}"
+    assert result.output.rstrip().splitlines()[-1].startswith("HOLDS: ")
+    assert (tmp_path / "verdict.xml").is_file()
+    # The workflow's commands are these, in a loop, and a check.
+    page = (FOLDER / "from-a-finding-to-a-gate.md").read_text()
+    workflow = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)[0])
+    job = workflow["jobs"]["gate"]
+    install, check, play, decide = (step["run"] for step in job["steps"] if "run" in step)
+    assert install.startswith("pip install")
+    assert run(f"$ {check}").exit_code == 0
+    assert f"$ {decide}" == gate[-1]
+    (shown,) = (line.strip() for line in play.splitlines() if "inspect eval" in line)
+    settings = [("false", "none"), ("false", "pin"), ("true", "none"), ("true", "pin")]
+    looped = [
+        shown.replace("$MODEL", job["env"]["MODEL"])
+        .replace("$allowed", allowed)
+        .replace("$defense", defense)
+        for allowed, defense in settings
+    ]
+    plain = {"-T allowed=false": "", "-T defense=none": "", "--display plain": ""}
+    for line, wanted in zip(looped, gate, strict=False):
+        for left_out in plain:
+            line = line.replace(left_out, "")
+        assert line.split() == wanted.removeprefix("$ ").split()
 
 
 def test_add_a_compactor(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from constraintrot.authoring.answers import Answers
     from constraintrot.authoring.draft import Draft
     from constraintrot.coding_agents.sessions.events import Session
+    from constraintrot.runs.plan import Size
 
 _SCRIPTED = "scripted/obedient"
 # Models that run in this process: nothing is sent anywhere.
@@ -96,7 +97,7 @@ def _write(
         return draft.draft(said.rule if said else text, (), None, said)
 
     made = agreement.agreed(made_of(given), made_of, out / "rule" if several else out, yes)
-    written = 0
+    written = list[Path]()
     for number, session in enumerate(found, start=1):
         try:
             data = _laid_under(made, session)
@@ -108,7 +109,7 @@ def _write(
         own = {"family": f"{data['family']}_{number}"} if several else {}
         path = out / f"session-{number:03}.yaml" if several else out
         agreement.finish(replace(made, data={**data, **own}), path)
-        written += 1
+        written.append(path)
     if not written:
         raise ParameterError("none of the sessions can be played")
 
@@ -120,11 +121,8 @@ def _laid_under(made: Draft, session: Session) -> dict[str, Any]:
     masker = Masker()
     turns = as_scenario.recorded(session, made.understood.rule, masker)
     data, left_out = as_scenario.with_history(made.data, turns)
-    click.echo(
-        f"{len(data['recorded'])} recorded turns; {left_out} left out, since they say the rule;"
-        f" {masker.masked} secrets masked",
-        err=True,
-    )
+    told = f"{len(data['recorded'])} recorded turns; {left_out} left out, since they say the rule;"
+    click.echo(f"{told} {masker.masked} secrets masked", err=True)
     return data
 
 
@@ -159,15 +157,16 @@ def _chosen_rule(rules: Sequence[str], yes: bool) -> str:
 
 
 def _compare(scenarios: Path, model: str, given: Mapping[str, Any], yes: bool) -> None:
+    from constraintrot.runs import estimate
     from constraintrot.runs.recorded import compared
 
     named_model("--model", model, memoize=True)
 
-    def tell(size: str) -> None:
-        click.echo(f"\n{size}", err=True)
+    def agree(size: Size) -> None:
+        estimate.before({model: size}, yes=yes)
         line = f"The masked history is sent to {model}."
         agreed = yes or model.startswith(_HERE)
         if not agreed and not (agreement.talks() and click.confirm(f"{line} Go on?", err=True)):
             raise ParameterError(f"{line} --yes agrees")
 
-    click.echo(compared(scenarios, model, given, tell))
+    click.echo(compared(scenarios, model, given, agree))

@@ -12,7 +12,7 @@ from inspect_ai.log import read_eval_log_sample_summaries
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.report.frame import planned_episodes
 from constraintrot.report.table import text
-from constraintrot.runs.plan import Size, counted, millions
+from constraintrot.runs.plan import Size, counted
 from constraintrot.runs.play import continued, display, page
 from constraintrot.tasks.mine import mine
 
@@ -31,7 +31,7 @@ _SCRIPTED = (
 
 
 def compared(
-    scenarios: Path, model: str, given: Mapping[str, Any], tell: Callable[[str], None]
+    scenarios: Path, model: str, given: Mapping[str, Any], agree: Callable[[Size], None]
 ) -> str:
     """Play what is left of a comparison, and return its table and the path of its page.
 
@@ -39,7 +39,7 @@ def compared(
         scenarios: a scenario file, or a folder of them.
         model: an Inspect model name.
         given: task parameters.
-        tell: is told the size of it all before anything is played; what it raises ends it.
+        agree: is told the size of it all before anything is played; what it raises ends it.
 
     Raises:
         ConstraintRotError: a check refuses a file, a parameter is wrong, or the run did not
@@ -54,10 +54,7 @@ def compared(
     ]
     tasks = [{**given, "scenario": str(scenarios), **one} for one in cells]
     size = sum((counted("constraintrot/mine", one) for one in tasks), Size())
-    tell(
-        f"{size.episodes} episodes on {model}: at most {size.requests} model calls,"
-        f" {millions(size.input_tokens)} million tokens of input"
-    )
+    agree(size)
     folder = _folder(scenarios) / model.replace("/", "-")
     scripted, local = model.startswith("scripted/"), model.startswith("local/")
     finished, logs = continued(

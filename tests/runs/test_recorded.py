@@ -73,7 +73,7 @@ def test_a_session_goes_all_the_way_and_on_where_it_was_stopped(
     monkeypatch.setattr(recorded, "SUMMARIZERS", recorded.SUMMARIZERS[:1])
     result = compared(path, "--yes")
     assert result.exit_code == 0, result.output
-    assert "4 episodes on scripted/obedient: at most" in result.output
+    assert "Estimate for scripted/obedient: 4 episodes, at most" in result.output
     monkeypatch.undo()
     logs = list(tmp_path.glob("mine-compared-*/scripted-obedient/logs/*.eval"))
     assert len(logs) == 3

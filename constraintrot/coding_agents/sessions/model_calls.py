@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from inspect_ai.event import CompactionEvent, ModelEvent
 from inspect_ai.model import ChatCompletionChoice, ChatMessage, GenerateConfig, ModelOutput
@@ -28,19 +28,8 @@ from constraintrot.coding_agents.wire.messages import message
 _ODD = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError)
 # Sub-agents' calls may stand between two of one conversation.
 _RECENT = 4
-
-
-class _Thread:
-    """The calls of one session, with the compactions between them."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.told: list[ModelEvent | CompactionEvent] = []
-
-    def has(self, name: str, call: ModelEvent) -> bool:
-        """Return whether a call belongs to it: by its thread's name, else by what it goes on from."""
-        recent = [one for one in self.told[-_RECENT:] if isinstance(one, ModelEvent)]
-        return name == self.name if name else any(goes_on(one, call, recent) for one in recent)
+# A thread's name, and its calls with the compactions between them.
+_Thread: TypeAlias = tuple[str, list[ModelEvent | CompactionEvent]]
 
 
 def sessions(
@@ -58,10 +47,10 @@ def sessions(
     threads: list[_Thread] = []
     for call in _calls(reader, records, lost):
         _add(threads, call)
-    for number, thread in enumerate(threads, start=1):
-        name = str(path) if len(threads) == 1 else f"{path}#{thread.name or number}"
-        events = partial(_events, thread, lost if number == 1 else Losses())
-        yield Session(path, name, reader.TITLE, reader.TITLE, size, (), events)
+    for number, (name, told) in enumerate(threads, start=1):
+        shown = str(path) if len(threads) == 1 else f"{path}#{name or number}"
+        events = partial(_events, name, told, lost if number == 1 else Losses())
+        yield Session(path, shown, reader.TITLE, reader.TITLE, size, (), events)
     if not threads:
         yield Refused(path, f"{reader.TITLE}, of which no call has messages that can be read")
 
@@ -81,30 +70,38 @@ def _calls(
 
 
 def _add(threads: list[_Thread], call: Sequence[Recorded]) -> None:
-    events = [_event(one) for one in call]
-    name = call[0].thread
-    thread = next((one for one in reversed(threads) if one.has(name, events[0])), None)
+    events, name = [_event(one) for one in call], call[0].thread
+    found = (told for known, told in reversed(threads) if _has(known, told, name, events[0]))
+    thread = next(found, None)
     if thread is None:
-        thread = _Thread(name)
-        threads.append(thread)
+        thread = []
+        threads.append((name, thread))
     # A request goes on holding what a provider compacted before.
-    known = {one.source for one in thread.told if isinstance(one, CompactionEvent)}
+    known = {one.source for one in thread if isinstance(one, CompactionEvent)}
     start = len(call) - 1 if any(one.after in known for one in call) else 0
     for one, event in zip(call[start:], events[start:], strict=True):
         if one.after and one.after not in known:
-            thread.told.append(CompactionEvent(type="summary", source=one.after))
-        thread.told.append(event)
+            thread.append(CompactionEvent(type="summary", source=one.after))
+        thread.append(event)
 
 
-def _events(thread: _Thread, lost: Losses, losses: Losses) -> Iterator[Event]:
+def _has(known: str, told: Sequence[object], name: str, call: ModelEvent) -> bool:
+    """Return whether a call belongs to a thread: by its name, else by what it goes on from."""
+    recent = [one for one in told[-_RECENT:] if isinstance(one, ModelEvent)]
+    return name == known if name else any(goes_on(one, call, recent) for one in recent)
+
+
+def _events(
+    name: str, told: list[ModelEvent | CompactionEvent], lost: Losses, losses: Losses
+) -> Iterator[Event]:
     losses.broken, losses.too_long, losses.first = lost.broken, lost.too_long, lost.first
-    only = thread.told[0]
-    if len(thread.told) == 1 and isinstance(only, ModelEvent):
+    only = told[0]
+    if len(told) == 1 and isinstance(only, ModelEvent):
         # Nothing followed, so each message can be told by its place.
         answers = [choice.message for choice in only.output.choices]
-        yield from conversation(thread.name, [*only.input, *answers], [])
+        yield from conversation(name, [*only.input, *answers], [])
     else:
-        yield from conversation(thread.name, [], thread.told, by_input=True)
+        yield from conversation(name, [], told, by_input=True)
 
 
 def _event(call: Recorded) -> ModelEvent:

@@ -65,8 +65,8 @@ def read(unit: Sequence[Record]) -> list[Recorded]:
         return []
     if _INPUT in told:
         system = {"role": "system", "parts": _json(told.get("gen_ai.system_instructions"))}
-        given = _messages([system, *_json(told[_INPUT])])
-        replied = _messages(_json(told.get(_OUTPUT)) or [])
+        given = [one for plain in (system, *_json(told[_INPUT])) for one in _message(plain)]
+        replied = [one for plain in _json(told.get(_OUTPUT)) or () for one in _message(plain)]
     facts: dict[str, Any] = {
         "answer": said(replied[:1]) if replied else [], "time": min(times, default=""),
         "thread": str(told.get("gen_ai.conversation.id") or string(unit[0], "traceId")),
@@ -79,10 +79,6 @@ def _below(record: Record, name: str) -> Iterator[Record]:
     for resource in items(record, name):
         for scope in items(resource, scopes):
             yield from (one for one in items(scope, leaves) if isinstance(one, Mapping))
-
-
-def _messages(told: Sequence[Record]) -> list[Record]:
-    return [one for message in told for one in _message(message)]
 
 
 def _message(message: Record) -> Iterator[Record]:
