@@ -251,6 +251,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = vars(parser.parse_args(arguments))
     require("the drill", "scale", *(["report"] if given["s3"] else []))
     table, place = given.pop("csv"), given.pop("dir")
+    # Ended by `kill` or a time limit, it ends its driver and its cluster all the same.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     folder = place or Path(tempfile.mkdtemp(prefix="sweep-drill-"))
     try:
         rows = compared(Drill(folder=folder, **given))
