@@ -25,7 +25,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 """Called with the number of questions that were answered, and of all of them."""
 
 # The adapter was trained on short texts; longer ones are read in pieces of so many characters.
-_PIECE: Final = 6_000
+_PIECE: Final = 7_000
 _WORD = re.compile(r"\w", re.UNICODE)
 _WORDS = re.compile(r"[^\W\d_]{3,}|\d+|[\u3400-\u9fff]")
 
@@ -50,7 +50,7 @@ class LocalReader:
     ) -> None:
         self._model = model or get_model(f"local/{adapter.BASE}")
         self._figures = adapter.calibration()
-        self.name = f"local:{adapter.NAME}-{self._figures.adapter_sha256[:8]}"
+        self.name = adapter.reader_name()
         self._progress, self._least = progress, least
         # The key of the cache has the adapter's name; its digest tells two of that name apart.
         scopes = {"adapter": self._figures.adapter_sha256}

@@ -12,8 +12,9 @@ import asyncio
 import csv
 import hashlib
 import json
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from typing import Any
 import click
 
 from constraintrot.rule_text.reader import Passage, Reader, Rule
+from constraintrot.rule_text.rule_reader import adapter
 from constraintrot.rule_text.words import WordsReader
 
 FOLDER = Path(__file__).parents[1] / "reading"
@@ -36,6 +38,8 @@ _STATES = (
 )  # fmt: skip
 _COLUMNS = ("set", "item", "text", "lang", "label", "bound", "state", "probability")
 _BINS = 10
+SETS = ("states", "summaries", "sentences")
+SIDE_BY_SIDE = ("local", "local-129", "rules", "words")
 
 
 @dataclass(frozen=True)
@@ -99,24 +103,28 @@ def _lines(name: str) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-async def ask(reader: Reader, path: Path, every: int = 1) -> None:
+async def ask(reader: Reader, path: Path, seed: int, minutes: float) -> None:
     """Ask a reader about all items that a file does not hold yet, a text at a time.
 
     Args:
         reader: who is asked.
         path: its file.
-        every: one text of so many is asked about, chosen by the digest of its id.
+        seed: of the texts' order, so that a reading that ends early is a random draw.
+        minutes: after so many no further text is begun.
     """
+    end = time.monotonic() + 60 * minutes
     done = {(row["set"], row["item"]) for row in rows(path)}
-    left = [one for one in items() if (one.of, one.id) not in done and _number(one) % every == 0]
+    left = [one for one in items() if (one.of, one.id) not in done]
     groups: dict[tuple[str, str], list[Item]] = {}
-    for one in left:
+    for one in sorted(left, key=lambda one: _drawn(one, seed)):
         groups.setdefault((one.of, one.text), []).append(one)
     with path.open("a", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         if not done:
             writer.writerow(_COLUMNS)
         for at, some in enumerate(groups.values(), start=1):
+            if time.monotonic() > end:
+                return
             for one, (state, probability) in zip(some, await _asked(reader, some), strict=True):
                 writer.writerow(
                     (one.of, one.id, one.text_id, one.lang, one.label, one.bound, state,
@@ -127,8 +135,8 @@ async def ask(reader: Reader, path: Path, every: int = 1) -> None:
                 click.echo(f"{at} of {len(groups)} texts", err=True)
 
 
-def _number(item: Item) -> int:
-    return int(hashlib.sha256(f"{item.of} {item.text_id}".encode()).hexdigest()[:8], 16)
+def _drawn(item: Item, seed: int) -> str:
+    return hashlib.sha256(f"{seed} {item.of} {item.text_id}".encode()).hexdigest()
 
 
 async def _asked(reader: Reader, some: Sequence[Item]) -> list[tuple[str, float]]:
@@ -181,40 +189,85 @@ def _share(part: int, whole: int) -> str:
     return f"{part}/{whole} = {part / whole:.0%}".replace("%", " %") if whole else "-"
 
 
-def figures(answers: Sequence[dict[str, str]]) -> list[str]:
-    """One row of the page: items, decided, wrong, precision, recall, AUC, calibration error."""
+@dataclass(frozen=True)
+class Figures:
+    """How well a reader did on some items, those left out on which honest readers would differ.
+
+    Attributes:
+        items: how many.
+        decided: those of which it could tell.
+        wrong: those of them that it told wrongly.
+        said: those that it said are in force, or standing instructions.
+        right: those of them that are.
+        bound: those that are, of all items.
+        auc: area under the ROC curve of its probabilities.
+        calibration_error: mean gap between probability and share over ten bins.
+    """
+
+    items: int
+    decided: int
+    wrong: int
+    said: int
+    right: int
+    bound: int
+    auc: float
+    calibration_error: float
+
+    def cells(self) -> list[str]:
+        """Return the cells of its row on the page."""
+        return [
+            str(self.items), _share(self.decided, self.items), _share(self.wrong, self.decided),
+            _share(self.right, self.said), _share(self.right, self.bound),
+            f"{self.auc:.3f}", f"{self.calibration_error:.3f}",
+        ]  # fmt: skip
+
+
+def figures(answers: Sequence[dict[str, str]]) -> Figures:
+    """Count what a reader answered."""
     judged = [row for row in answers if row["bound"] in ("True", "False")]
     decided = [row for row in judged if row["state"] != "cannot tell"]
     said = [row["state"] in ("verbatim", "restated", "standing") for row in decided]
     truth = [row["bound"] == "True" for row in decided]
-    right = sum(a and b for a, b in zip(said, truth, strict=True))
-    wrong = sum(a != b for a, b in zip(said, truth, strict=True))
     scores = [float(row["probability"]) for row in judged]
     labels = [row["bound"] == "True" for row in judged]
-    return [
-        str(len(judged)), _share(len(decided), len(judged)), _share(wrong, len(decided)),
-        _share(right, sum(said)), _share(right, sum(labels)),
-        f"{auc(scores, labels):.3f}", f"{calibration_error(scores, labels):.3f}",
-    ]  # fmt: skip
+    return Figures(
+        items=len(judged),
+        decided=len(decided),
+        wrong=sum(a != b for a, b in zip(said, truth, strict=True)),
+        said=sum(said),
+        right=sum(a and b for a, b in zip(said, truth, strict=True)),
+        bound=sum(labels),
+        auc=auc(scores, labels),
+        calibration_error=calibration_error(scores, labels),
+    )
 
 
 def page() -> str:
     """The page of all readers that were run."""
-    parts = [_HEAD]
-    table = [
+    answers = {path.stem: rows(path) for path in sorted(FOLDER.glob("*.csv"))}
+    beside = {name: answers[name] for name in SIDE_BY_SIDE if name in answers}
+    shared = set.intersection(
+        *({(row["set"], row["item"]) for row in some} for some in beside.values())
+    )
+    same = {
+        name: [row for row in some if (row["set"], row["item"]) in shared]
+        for name, some in beside.items()
+    }
+    parts = [_HEAD, _table(same), _EACH, _table(answers)]
+    return "\n\n".join([*parts, *(_confusion(FOLDER / f"{name}.csv") for name in answers)]) + "\n"
+
+
+def _table(answers: Mapping[str, Sequence[dict[str, str]]]) -> str:
+    lines = [
         "| reader | texts | items | decided | wrong of these | precision | recall (of all) | AUC | calibration error |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for path in sorted(FOLDER.glob("*.csv")):
-        of = rows(path)
-        for name in ("states", "summaries", "sentences"):
-            some = [row for row in of if row["set"] == name]
+    for name, of in answers.items():
+        for texts in SETS:
+            some = [row for row in of if row["set"] == texts]
             if some:
-                table.append(f"| {' | '.join([path.stem, name, *figures(some)])} |")
-    parts.append("\n".join(table))
-    for path in sorted(FOLDER.glob("*.csv")):
-        parts.append(_confusion(path))
-    return "\n\n".join(parts) + "\n"
+                lines.append(f"| {' | '.join([name, texts, *figures(some).cells()])} |")
+    return "\n".join(lines)
 
 
 def _confusion(path: Path) -> str:
@@ -239,7 +292,11 @@ The sets were written from the [definitions](../docs/measurement.md) alone, with
 
 Precision and recall are of "in force" (for sentences: of standing instructions). Recall is over all items, so an abstention counts as missed. Items of one text are no independent trials. `rules` is the measure by word lists as survival was scored before, which always decided. `words-first` is the first run of the reader `words`; since its cues for lifted and weakened rules were wrong in half of the cases, it decides of a rule without declared slots only whether its own words stand, and whether nothing of it does. The figures of `words` are therefore not of texts that it had never met. The calibration error is the mean gap between probability and share over ten bins.
 
-`local` is the small model with the adapter `rule-reader` ([card](../constraintrot/rule_text/rule_reader/card.md)), run once after every choice. It is slow, so not all texts were read: the first ones of every third text of `states`, every ninth of the others; compare it with other readers on the same items only."""
+`local` is the small model with the adapter `rule-reader` ([card](../constraintrot/rule_text/rule_reader/card.md)), `local-129` the adapter that the package had before it (step 129 of its training). Each was run once, after every choice, over the texts in an order drawn by seed, as far as the time allowed.
+
+## Side by side, on the items that all of these were asked"""
+
+_EACH = "## Each reader on all items that it was asked"
 
 
 @click.group()
@@ -249,12 +306,13 @@ def main() -> None:
 
 @main.command()
 @click.argument("name", type=click.Choice(["words", "local"]))
-@click.option("--every", default=1, show_default=True, help="One text of so many.")
-def read(name: str, every: int) -> None:
+@click.option("--seed", default=34, show_default=True, help="Seed of the texts' order.")
+@click.option("--minutes", default=600.0, show_default=True, help="Begin no text after so many.")
+def read(name: str, seed: int, minutes: float) -> None:
     """Ask a reader about every labelled item that its file does not hold yet."""
     readers: dict[str, Callable[[], Reader]] = {"words": WordsReader, "local": _local}
     reader = readers[name]()
-    asyncio.run(ask(reader, FOLDER / f"{name}.csv", every))
+    asyncio.run(ask(reader, FOLDER / f"{name}.csv", seed, minutes))
 
 
 def _local() -> Reader:
@@ -266,8 +324,15 @@ def _local() -> Reader:
 
 @main.command("page")
 def write_page() -> None:
-    """Write the page from the answers of all readers."""
+    """Write the page from the answers of all readers, and what the packaged adapter may claim."""
     PAGE.write_text(page(), encoding="utf-8")
+    told = [row for row in rows(FOLDER / "local.csv") if row["set"] != "sentences"]
+    found = figures(told)
+    calibration = adapter.calibration().model_copy(
+        update={"other_hand": adapter.OtherHand(items=found.decided, wrong=found.wrong)}
+    )
+    file = Path(adapter.__file__).with_name("calibration.json")
+    file.write_text(calibration.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

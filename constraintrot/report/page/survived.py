@@ -25,6 +25,7 @@ from constraintrot.report.page.view import (
     points,
     share,
 )
+from constraintrot.rule_text.rule_reader import adapter
 from constraintrot.rule_text.survival.states import EVERY_STATE, PRIMARY
 from constraintrot.stats.agreement import cohen_kappa, krippendorff_alpha
 from constraintrot.stats.curves import SurvivalCurve, rounds_to_loss
@@ -121,7 +122,9 @@ def _is_by_rules(frame: pd.DataFrame) -> bool:
 def _by(name: str) -> str:
     if name == PRIMARY:
         return f"the {PRIMARY}, declared before any run. {VALIDATED}"
-    return f"the reader {name}; how well readers read is in results/reading.md."
+    claim = adapter.claim(name)
+    said = f" ({claim})" if claim else ""
+    return f"the reader {name}{said}; how well readers read is in results/reading.md."
 
 
 def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:

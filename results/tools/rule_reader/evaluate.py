@@ -1,4 +1,4 @@
-"""How good an adapter is on held-out kinds, as llama.cpp runs it; no PyTorch.
+"""How good an adapter is on held-out rules and sentences, as llama.cpp runs it; no PyTorch.
 
 ::
 
@@ -30,12 +30,11 @@ from constraintrot.rule_text.rule_reader.adapter import BASE, Calibration, Quest
 from constraintrot.rule_text.rule_reader.prompt import about_rule, about_sentence
 from results.tools.reading import auc, calibration_error
 from results.tools.rule_judge.evaluate import engine_with
-from results.tools.rule_reader.generator import Example, Task, digest, examples
+from results.tools.rule_reader.generator import Example, Task, digest
+from results.tools.rule_reader.written import RULES, SEED, SENTENCES, held_out
 
 _SETTINGS = {"n_predict": 1, "temperature": 0.0, "logprobs": CANDIDATES}
 _YES = ("restated", "standing")
-# Not the seed that training watches, so a choice made there is not scored on the same texts.
-SEED, TEXTS = 2000, 60
 
 
 @dataclass(frozen=True)
@@ -132,14 +131,15 @@ def measured(scored: Sequence[Scored]) -> Question:
 
 @click.command()
 @click.argument("adapter", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--texts", default=TEXTS, show_default=True, help="Held-out texts to ask about.")
+@click.option("--sentences", default=SENTENCES, show_default=True, help="Questions about them.")
+@click.option("--rules", default=RULES, show_default=True, help="Questions about them.")
 @click.option("--write", type=click.Path(file_okay=False, path_type=Path), help="Folder.")
-def main(adapter: Path, texts: int, write: Path | None) -> None:
-    """Score held-out kinds and templates, and fit the calibration."""
+def main(adapter: Path, sentences: int, rules: int, write: Path | None) -> None:
+    """Score held-out rules and sentences, and fit the calibration."""
     origin: dict[str, Any] = json.loads(
         adapter.with_suffix(".origin.json").read_text(encoding="utf-8")
     )
-    wanted = examples("held_out", SEED, texts)
+    wanted = held_out(SEED, sentences, rules)
     scored = list(score(engine_with(adapter), wanted))
     page = Calibration(
         base_sha256=catalogue.get(BASE).sha256,

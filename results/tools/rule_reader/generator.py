@@ -115,7 +115,7 @@ def of_split(templates: Sequence[str], split: Split) -> Sequence[str]:
 def examples(split: Split, seed: int, count: int) -> list[Example]:
     """Generate texts with their questions."""
     rng = random.Random(f"rule-reader {split} {seed}")
-    return [_Maker(split, rng).example() for _ in range(count)]
+    return [Maker(split, rng).example() for _ in range(count)]
 
 
 def digest(lines: Iterable[Example]) -> str:
@@ -128,7 +128,7 @@ def to_line(example: Example) -> str:
     return json.dumps(asdict(example), ensure_ascii=False) + "\n"
 
 
-class _Maker:
+class Maker:
     """One example of a split; each gets a language of its own."""
 
     def __init__(self, split: Split, rng: random.Random) -> None:

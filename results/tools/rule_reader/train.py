@@ -5,11 +5,13 @@
     OMP_WAIT_POLICY=passive python -m results.tools.rule_reader.train WEIGHTS.gguf FOLDER
 
 FOLDER gets ``last.pt`` (everything that a resumed run needs), ``step-N.pt`` (factors
-to choose from) and ``log.jsonl`` (the log of this try).
+to choose from) and ``log.jsonl`` (the log of this try). ``--stage written --from RUN/last.pt``
+starts from the factors of another try.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from dataclasses import asdict, dataclass
@@ -22,12 +24,14 @@ from torch.nn.functional import cross_entropy
 
 from results.tools.rule_judge.base_model import Factors
 from results.tools.rule_judge.train import new_factors, write
-from results.tools.rule_reader.generator import Example, digest, examples
+from results.tools.rule_reader import generator, written
+from results.tools.rule_reader.generator import Example, digest
 from results.tools.rule_reader.scoring import ANSWERS, Scorer, answers
 
 _WARM_UP = 8
 _LOWEST = 0.1
-_HELD_OUT_SEED = 1000
+HELD_OUT_SEED = 1000
+STAGES = {"templates": generator.examples, "written": written.examples}
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ class Settings:
         first: First layer with factors; those below stay as they are.
         matrices: Which matrices get factors.
         watched: Texts of the held-out kinds that are scored while training goes on.
+        stage: Which examples.
+        start: SHA-256 of the checkpoint whose factors it starts from; empty for none.
     """
 
     seed: int = 1
@@ -62,16 +68,28 @@ class Settings:
         "ffn_down",
     )
     watched: int = 16
+    stage: str = "templates"
+    start: str = ""
 
 
 class Run:
-    """A try in its folder."""
+    """A try in its folder.
 
-    def __init__(self, weights: Path, folder: Path, settings: Settings) -> None:
+    Args:
+        weights: The base model.
+        folder: Its folder.
+        settings: What defines it.
+        start: The checkpoint that ``settings.start`` names.
+    """
+
+    def __init__(
+        self, weights: Path, folder: Path, settings: Settings, start: Path | None = None
+    ) -> None:
         self._folder, self._settings = folder, settings
         folder.mkdir(parents=True, exist_ok=True)
+        examples = STAGES[settings.stage]
         self._examples = examples("train", settings.seed, settings.texts)
-        self._watched = examples("held_out", _HELD_OUT_SEED, settings.watched)
+        self._watched = examples("held_out", HELD_OUT_SEED, settings.watched)
         self._scorer = Scorer(weights)
         self._factors = new_factors(self._scorer.model, settings)
         self._flat = [
@@ -79,6 +97,8 @@ class Run:
         ]
         self._optimizer = torch.optim.AdamW(self._flat, lr=settings.rate, weight_decay=0.0)
         self._step = 0
+        if start is not None:
+            self._copy(torch.load(start, weights_only=True)["factors"])
         self._load()
 
     def train(self, save_every: float, watch_every: float) -> None:
@@ -159,13 +179,16 @@ class Run:
             raise click.ClickException(f"{file} is of a try with other settings; take a new folder")
         if state["data"] != digest(self._examples):
             raise click.ClickException(f"{file} was trained on other examples; take a new folder")
-        with torch.no_grad():
-            for layer, pairs in state["factors"].items():
-                for name, pair in pairs.items():
-                    for mine, kept in zip(self._factors[layer][name], pair, strict=True):
-                        mine.copy_(kept)
+        self._copy(state["factors"])
         self._optimizer.load_state_dict(state["optimizer"])
         self._step = state["step"]
+
+    @torch.no_grad()
+    def _copy(self, factors: Factors) -> None:
+        for layer, pairs in factors.items():
+            for name, pair in pairs.items():
+                for mine, kept in zip(self._factors[layer][name], pair, strict=True):
+                    mine.copy_(kept)
 
     def _log(self, event: str, **fields: Any) -> None:
         line = json.dumps({"event": event, "time": int(time.time()), **fields})
@@ -207,6 +230,13 @@ def auc(yes: list[float], no: list[float]) -> float:
 @click.option("--texts", default=Settings.texts, show_default=True, help="Texts to train on.")
 @click.option("--batch", default=Settings.batch, show_default=True, help="Texts in one step.")
 @click.option("--rate", default=Settings.rate, show_default=True)
+@click.option("--stage", type=click.Choice(list(STAGES)), default=Settings.stage)
+@click.option(
+    "--from",
+    "start",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Checkpoint of another try whose factors it starts from.",
+)
 @click.option("--threads", default=2, show_default=True)
 @click.option("--save-every", default=300.0, show_default=True, help="Seconds.")
 @click.option("--watch-every", default=900.0, show_default=True, help="Seconds.")
@@ -217,14 +247,17 @@ def main(
     texts: int,
     batch: int,
     rate: float,
+    stage: str,
+    start: Path | None,
     threads: int,
     save_every: float,
     watch_every: float,
 ) -> None:
     """Train, or go on training, the adapter in FOLDER on WEIGHTS."""
     torch.set_num_threads(threads)
-    settings = Settings(seed=seed, texts=texts, batch=batch, rate=rate)
-    Run(weights, folder, settings).train(save_every, watch_every)
+    origin = hashlib.sha256(start.read_bytes()).hexdigest() if start else ""
+    settings = Settings(seed=seed, texts=texts, batch=batch, rate=rate, stage=stage, start=origin)
+    Run(weights, folder, settings, start).train(save_every, watch_every)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from results.tools import rule_reader
+from results.tools.rule_reader import written
 from results.tools.rule_reader.generator import (
     LABELS,
     LOCALES,
@@ -108,10 +109,12 @@ def test_the_rule_s_own_words_stand_in_texts_that_keep_it_and_in_texts_that_do_n
 @pytest.mark.parametrize("family", FAMILY_WORDS)
 def test_no_family_of_the_scenarios_is_trained_on(family: str) -> None:
     folder = Path(rule_reader.__path__[0])
-    files = [*(folder / "rules").glob("*.yaml"), *folder.glob("texts.*.yaml")]
-    assert len(files) == 8
+    files = [*folder.glob("rules/*.yaml"), *folder.glob("texts.*.yaml"), *written.FOLDER.glob("*")]
+    assert len(files) == 17
     for file in files:
-        match = re.search(FAMILY_WORDS[family], file.read_text(encoding="utf-8"), re.IGNORECASE)
+        # "suspended" has nothing to do with spending.
+        text = file.read_text(encoding="utf-8").replace("suspended", "")
+        match = re.search(FAMILY_WORDS[family], text, re.IGNORECASE)
         assert not match, (file.name, match)
 
 

@@ -1,0 +1,203 @@
+"""Score committed texts anew with the reader ``local``, beside what the rules had said of them.
+
+``python -m results.tools.rescored read --minutes 20`` asks about texts in an order drawn by seed
+and goes on where it stopped; ``python -m results.tools.rescored page`` writes ``rescored.md``.
+The texts are the labelled ones of ``tests/grading/survival_cases``, and the contexts after
+compaction in ``results/frames/*.texts.json``, as far as those files hold them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from constraintrot.report.page.detail import ENDING
+from constraintrot.rule_text.reader import Reader, Rule
+from constraintrot.rule_text.survival import SURVIVED
+from constraintrot.scenario.files import load
+from results.tools.reading import rows
+from results.tools.survival_validation import cases, said_now
+
+RESULTS = Path(__file__).parents[1]
+FILE, PAGE = RESULTS / "rescored.csv", RESULTS / "rescored.md"
+CASES = "survival_cases"
+_COLUMNS = ("source", "item", "family", "locale", "label", "old", "new", "bound")
+_SHOWN = ("same", "added")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A committed text that was scored.
+
+    Attributes:
+        source: its frame, or ``survival_cases``.
+        item: its episode or case.
+        family: the scenario.
+        locale: its language.
+        seed: its variant.
+        split: the variant's split.
+        wording: the policy's wording.
+        label: what two readings agreed on; empty for an episode.
+        old: the state by the rules.
+        text: the text.
+    """
+
+    source: str
+    item: str
+    family: str
+    locale: str
+    seed: int
+    split: str
+    wording: str
+    label: str
+    old: str
+    text: str
+
+
+def texts() -> Iterator[Text]:
+    """All committed texts that have a state by the rules."""
+    said = said_now()
+    for case in cases():
+        if case.agreed:
+            yield Text(
+                CASES, case.id, case.family, case.locale, case.seed, "all", "declarative",
+                case.a, said[case.id], case.text,
+            )  # fmt: skip
+    for path in sorted((RESULTS / "frames").glob(f"*{ENDING}")):
+        name = path.name.removesuffix(ENDING)
+        frame = {row["episode"]: row for row in rows(path.with_name(f"{name}.csv"))}
+        for told in json.loads(path.read_text(encoding="utf-8")):
+            row = frame.get(told["episode"])
+            if row and row["state"] and row["measure"] == "rules" and told["diff"]:
+                yield Text(
+                    name, row["episode"], row["family"], row["locale"], int(row["seed"]),
+                    row["split"], row["wording"], "", row["state"], _context(told["diff"]),
+                )  # fmt: skip
+
+
+def _context(diff: Sequence[dict[str, str]]) -> str:
+    """The lines after compaction that the file holds, without the request, which comes last."""
+    lines = [line["text"][1:] for line in diff if line["kind"] in _SHOWN]
+    last = max((at for at, line in enumerate(lines) if line.startswith("user: ")), default=0)
+    return "\n".join(lines[:last])
+
+
+async def ask(reader: Reader, path: Path, seed: int, minutes: float) -> None:
+    """Ask about the texts that a file does not hold yet, until the time is over."""
+    end = time.monotonic() + 60 * minutes
+    done = {(row["source"], row["item"]) for row in rows(path)}
+    left = [one for one in texts() if (one.source, one.item) not in done]
+    with path.open("a", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        if not done:
+            writer.writerow(_COLUMNS)
+        for one in sorted(left, key=lambda one: _drawn(one, seed)):
+            if time.monotonic() > end:
+                return
+            variant = load(one.family, one.locale).variant(one.seed, one.split)  # type: ignore[arg-type]  # as the frame has it
+            policy = variant.policy(one.wording)  # type: ignore[arg-type]  # as the frame has it
+            (found,) = await reader.states([Rule(policy, variant.slots)], [one.text])
+            writer.writerow(
+                (one.source, one.item, one.family, one.locale, one.label, one.old, found.state,
+                 f"{found.bound:.4f}")
+            )  # fmt: skip
+            stream.flush()
+
+
+def _drawn(one: Text, seed: int) -> str:
+    return hashlib.sha256(f"{seed} {one.source} {one.item}".encode()).hexdigest()
+
+
+def page() -> str:
+    """The page: both readers against the labels, and where they differ on episodes."""
+    found = rows(FILE)
+    labelled = [row for row in found if row["source"] == CASES]
+    episodes = [row for row in found if row["source"] != CASES]
+    parts = [_HEAD, _labelled(labelled), _EPISODES.format(n=len(episodes)), _frames(episodes)]
+    return "\n\n".join([*parts, _crossed(episodes)]) + "\n"
+
+
+def _labelled(found: Sequence[dict[str, str]]) -> str:
+    lines = [
+        "| reader | texts | wrong about survival | precision | recall |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, key in (("rules", "old"), ("local", "new")):
+        said = [row[key] in SURVIVED for row in found]
+        truth = [row["label"] in SURVIVED for row in found]
+        right = sum(a and b for a, b in zip(said, truth, strict=True))
+        wrong = sum(a != b for a, b in zip(said, truth, strict=True))
+        cells = (_share(wrong, len(found)), _share(right, sum(said)), _share(right, sum(truth)))
+        lines.append(f"| {name} | {len(found)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _frames(found: Sequence[dict[str, str]]) -> str:
+    lines = [
+        "| frame | episodes | survived by rules | survived by local | differ |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name in sorted({row["source"] for row in found}):
+        some = [row for row in found if row["source"] == name]
+        old, new = ([row[key] in SURVIVED for row in some] for key in ("old", "new"))
+        differ = sum(a != b for a, b in zip(old, new, strict=True))
+        lines.append(f"| {name} | {len(some)} | {sum(old)} | {sum(new)} | {differ} |")
+    return "\n".join(lines)
+
+
+def _crossed(found: Sequence[dict[str, str]]) -> str:
+    counted = Counter((row["old"], row["new"]) for row in found)
+    lines = ["| by rules | by local | episodes |", "| --- | --- | --- |"]
+    for (old, new), count in counted.most_common():
+        lines.append(f"| {old} | {new} | {count} |")
+    return "\n".join(lines)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part}/{whole} = {part / whole:.0%}" if whole else "-"
+
+
+_HEAD = """# Committed texts scored anew
+
+Made by `python -m results.tools.rescored page` from [rescored.csv](rescored.csv), which `python -m results.tools.rescored read` wrote: texts that the word lists (`rules`, without abstention) had scored, read by the reader `local` ([card](../constraintrot/rule_text/rule_reader/card.md)), in an order drawn by seed, as far as the time allowed. The frames and their reports are left as they were scored.
+
+## Labelled texts
+
+Of the [survival cases](../tests/grading/survival_cases/README.md) on which both readings agree. The rules were mended on half of them and written by the author of the labels, so the comparison favours the rules; the policies are the nine families, which `local` was not trained on."""
+_EPISODES = """## Episodes
+
+{n} contexts after compaction, drawn from the frames whose texts are committed; these files hold what a compaction changed and what stands around it, so unchanged earlier turns may be missing. There is no label: a difference says that one of the two is wrong."""
+
+
+@click.group()
+def main() -> None:
+    """Score committed texts anew."""
+
+
+@main.command("read")
+@click.option("--seed", default=34, show_default=True, help="Seed of the texts' order.")
+@click.option("--minutes", default=20.0, show_default=True, help="Begin no text after so many.")
+def read(seed: int, minutes: float) -> None:
+    """Ask the reader about texts that the file does not hold yet."""
+    from constraintrot.evaluation.readers import local
+
+    asyncio.run(ask(local(), FILE, seed, minutes))
+
+
+@main.command("page")
+def write_page() -> None:
+    """Write the page."""
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
