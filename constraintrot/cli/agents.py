@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from constraintrot.evaluation.play_settings import Network
 
 _NAMES = click.argument("names", nargs=-1)
+_EARLIER = click.option(
+    "--from",
+    "earlier",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="An earlier survey's --csv; its cells come first and are not run again.",
+)
 _NETWORK = click.option(
     "--network",
     type=click.Choice(["none", "host"]),
@@ -80,13 +86,25 @@ def agents_install(names: tuple[str, ...], yes: bool) -> None:
 
 @agents.command("check")
 @_NAMES
+@click.option(
+    "--latest",
+    is_flag=True,
+    help="Install the newest version beside the one that was tried, play the survey's rows and a"
+    " pin in both, and say what differs.",
+)
+@_EARLIER
 @_NETWORK
 @needs("eval")
-def agents_check(names: tuple[str, ...], network: Network) -> None:
+def agents_check(
+    names: tuple[str, ...], latest: bool, earlier: Path | None, network: Network
+) -> None:
     """Start each installed agent (NAMES, or all) in a box, and hold one conversation with it.
 
-    The model is a script; nothing leaves this machine. Exit status 1 if one does not run.
+    The model is a script; nothing leaves this machine. Exit status 1 if one does not run; with
+    --latest, if something that the version that was tried holds is no longer held.
     """
+    if latest:
+        sys.exit(_check_latest(names, network, earlier))
     from constraintrot.coding_agents.install import find
     from constraintrot.runs.survey import check
 
@@ -102,6 +120,31 @@ def agents_check(names: tuple[str, ...], network: Network) -> None:
         told = problem or "runs, and is as tried"
         click.echo(f"{package.title} {installed.version}{tried}: {told}")
     sys.exit(1 if failed else 0)
+
+
+def _check_latest(names: tuple[str, ...], network: Network, earlier: Path | None) -> int:
+    from constraintrot.coding_agents.install import install, kept, newest
+    from constraintrot.runs import survey_matrix, versions
+
+    failed = False
+    known = survey_matrix.read_rows(earlier) if earlier else ()
+    for package in _packages(names):
+        if kept(package) is None:
+            # The licence is accepted there.
+            click.echo(f"{package.title}: not here; constraintrot agents install {package.agent}")
+            failed |= bool(names)
+            continue
+        newer = newest(package)
+        if newer.version == package.version:
+            click.echo(f"{package.title} {package.version}, which was tried, is the newest")
+            continue
+        click.echo(f"{package.title} {newer.version}  {install(newer).program}")
+        tell = partial(click.echo, err=True)
+        changed = versions.compare(package, newer, tell, network=network, known=known)
+        for change in changed:
+            click.echo(f"  {change.line}")
+            failed |= change.lost
+    return int(failed)
 
 
 @agents.command("survey")
@@ -140,12 +183,7 @@ def agents_check(names: tuple[str, ...], network: Network) -> None:
     " or what a long session keeps; the options of episodes do not apply. May be given several"
     " times.",
 )
-@click.option(
-    "--from",
-    "earlier",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="An earlier survey's --csv; its cells come first and are not run again.",
-)
+@_EARLIER
 @click.option("--log-dir", default="logs/agents", show_default=True)
 @click.option("--html", type=click.Path(path_type=Path), help="Write the matrix here as a page.")
 @click.option("--markdown", type=click.Path(path_type=Path), help="Write the matrix here.")

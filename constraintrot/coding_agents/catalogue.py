@@ -6,7 +6,9 @@ a package from npm into the user's cache, in the version that was tried.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from constraintrot.errors import UnknownNameError
@@ -47,6 +49,11 @@ class Package:
     def wanted(self) -> tuple[str, ...]:
         """The packages that npm is asked to install."""
         return (f"{self.npm}@{self.version}", *self.beside)
+
+    def at(self, version: str) -> Package:
+        """The same agent in another version, with what goes beside it."""
+        beside = (one.replace(f"@{self.version}", f"@{version}") for one in self.beside)
+        return replace(self, version=version, beside=tuple(beside))
 
 
 PACKAGES = (
@@ -109,12 +116,27 @@ PACKAGES = (
 )
 
 
+_INSTEAD: dict[str, Package] = {}
+
+
+@contextmanager
+def instead(other: Package) -> Iterator[None]:
+    """Play another version of an agent than the one that was tried, as long as this is held."""
+    _INSTEAD[other.agent] = other
+    try:
+        yield
+    finally:
+        del _INSTEAD[other.agent]
+
+
 def package(agent: str) -> Package:
     """The package of an agent.
 
     Raises:
         UnknownNameError: no such agent was tried. The message lists those that were.
     """
+    if agent in _INSTEAD:
+        return _INSTEAD[agent]
     for one in PACKAGES:
         if one.agent == agent:
             return one

@@ -150,6 +150,22 @@ def install(package: Package) -> Installed:
     return needed(package)
 
 
+def newest(package: Package) -> Package:
+    """Return an agent in the newest version that npm has.
+
+    Raises:
+        ConstraintRotError: npm is missing, or does not say.
+    """
+    asked = [_npm(package), "view", package.npm, "version"]
+    said = subprocess.run(asked, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    found = VERSION.search(said.stdout)
+    if said.returncode or not found:
+        raise ConstraintRotError(
+            f"npm does not say which {package.npm} is the newest: {said.stderr}"
+        )
+    return package.at(found[0])
+
+
 def _npm(package: Package) -> str:
     npm, node = shutil.which("npm"), shutil.which("node")
     if npm is None or node is None:

@@ -23,11 +23,15 @@ HEADINGS = {
     "file": "file it read",
     "tool": "tool result (MCP)",
     "nested_file": "nested rule file",
+    "pin": "pin",
 }
 Fate: TypeAlias = Literal[
     "verbatim", "re-attached", "in part", "summarizer only", "dropped", "not given",
-    "told", "not told", "no sub-agents", "error",
+    "told", "not told", "no sub-agents", "held", "error",
 ]  # fmt: skip
+HOLDS = ("verbatim", "re-attached", "told", "held")
+"""The fates with which a policy is still before the agent's model."""
+PIN = "pin"
 # Of history: as short as leaves all agents something to compact.
 TOKENS = 800
 SHOWN_BY = "Requests before the compaction, for the summary, and after it"
@@ -48,6 +52,7 @@ class Cell:
             neither was; ``not given``, where the agent never sent it. Of a policy in
             each turn: ``in part``, where some are left. Of a sub-agent's first
             request: ``told`` or ``not told``; ``no sub-agents``, where the agent has none.
+            Of a pin: ``held``, where the request with the trigger has it.
         before: number of the last request before the compaction.
         summary: numbers of the requests for a summary.
         after: number of the request with the trigger.
@@ -119,6 +124,54 @@ def is_known(
     )
 
 
+@dataclass(frozen=True)
+class Change:
+    """One row of the survey in two versions of an agent.
+
+    Attributes:
+        before: the older version's cell.
+        now: the newer version's.
+    """
+
+    before: Cell
+    now: Cell
+
+    @property
+    def kind(self) -> Literal["same", "differs", "error"]:
+        """How the two compare."""
+        if "error" in (self.now.fate, self.before.fate):
+            return "error"
+        return "same" if self.now.told == self.before.told else "differs"
+
+    @property
+    def lost(self) -> bool:
+        """True if the older version held the policy, and the newer does not."""
+        return self.before.fate in HOLDS and self.now.fate not in HOLDS
+
+    @property
+    def line(self) -> str:
+        """For a reader."""
+        row = f"{self.now.mode}, {HEADINGS[self.now.channel]}"
+        if self.kind == "same":
+            return f"{row}: same ({self.now.told})"
+        lost = "; no longer held" if self.lost else ""
+        why = f": {self.now.error or self.before.error}" if self.kind == "error" else ""
+        return f"{row}: {self.kind} ({self.before.told} -> {self.now.told}{lost}){why}"
+
+
+def changes(cells: Sequence[Cell]) -> list[Change]:
+    """The rows that are there in two versions of an agent, the older one's cell first in each."""
+    seen: dict[tuple[object, ...], Cell] = {}
+    found: list[Change] = []
+    for cell in cells:
+        row = (cell.agent, cell.mode, cell.channel, cell.compactions, cell.tokens)
+        earlier = seen.get(row)
+        if earlier is not None and earlier.version != cell.version:
+            found.append(Change(earlier, cell))
+        seen[row] = cell
+    return found
+
+
 def read_rows(path: Path) -> list[Cell]:
     """The cells of a survey's CSV file.
 
@@ -171,6 +224,12 @@ def markdown(cells: Sequence[Cell]) -> str:
     heads, rows = matrix(cells)
     lines = [heading(cells), "", Table(heads, rows).markdown(), "", f"{SHOWN_BY}:", ""]
     lines += [f"- {line}" for line in evidence(cells)]
+    if changed := changes(cells):
+        lines += ["", "Between versions:", ""]
+        lines += [
+            f"- {one.now.agent} {one.before.version} -> {one.now.version}, {one.line}"
+            for one in changed
+        ]
     return "\n".join(lines) + "\n"
 
 

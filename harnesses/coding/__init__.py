@@ -6,7 +6,7 @@ endpoint of ours in place of its provider's. ``constraintrot agents install`` fe
 
 from functools import partial
 
-from constraintrot.coding_agents.catalogue import PACKAGES
+from constraintrot.coding_agents.catalogue import PACKAGES, package
 from constraintrot.coding_agents.install import needed
 from constraintrot.evaluation.harness import FRAMEWORK_HOOKS, Harness, harness
 from constraintrot.evaluation.play_settings import Network
@@ -17,6 +17,10 @@ def _check_network(network: Network) -> None:
     from constraintrot.coding_agents.box import check_network
 
     check_network(network)
+
+
+def _ready(agent: str) -> None:
+    needed(package(agent))
 
 
 def _made(agent: str, mode: str, live: bool) -> Harness:
@@ -32,7 +36,7 @@ for _package in PACKAGES:
         f"coding/{_package.agent}",
         hooks=FRAMEWORK_HOOKS,
         modes=_package.modes,
-        ready=partial(needed, _package),
+        ready=partial(_ready, _package.agent),
         network_check=_check_network,
         repeats=True,
     )(partial(_made, _package.agent))

@@ -196,7 +196,7 @@ def main() -> None:
     parser.add_argument("--markdown", type=Path)
     given = parser.parse_args()
     agents = [package(name) for name in given.agents]
-    agents = agents or [one for one in PACKAGES if install.find(one)]
+    agents = agents or [one for one in PACKAGES if install.find(one) and "auto" in one.modes]
     trips: list[Trip] = []
     for one in agents:
         trip = anyio.run(partial(travel, one, given.network, status=not given.no_status))

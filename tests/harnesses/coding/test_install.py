@@ -21,17 +21,21 @@ from constraintrot.coding_agents.pins.checking import program_of
 from constraintrot.errors import ConstraintRotError, ParameterError, UnknownNameError
 from constraintrot.evaluation.harness import parse_harness
 from constraintrot.harnesses import HARNESSES
+from constraintrot.runs import versions
 from constraintrot.runs.survey import check
-from tests.harnesses.coding.fakes import NETWORK, PACKAGE
+from constraintrot.runs.survey_matrix import Cell, Change, changes, markdown
+from tests.harnesses.coding.fakes import INSTALLED, NETWORK, PACKAGE, Fake
 
 CODEX = package("codex")
 # Writes what it was asked for where npm would put it.
 NPM = """#!/bin/sh
+[ "$1" = view ] && echo 0.170.0 && exit 0
 echo "$@" >> asked
 [ -f ../../slow ] && echo $$ > ../../slow && exec sleep 613
 [ -f ../../refuse ] && echo "npm error 404 no such package" >&2 && exit 1
 mkdir -p node_modules/.bin node_modules/@openai/codex
-echo '{"version": "0.169.0"}' > node_modules/@openai/codex/package.json
+for last; do :; done
+echo "{\\"version\\": \\"${last##*@}\\"}" > node_modules/@openai/codex/package.json
 printf '#!/bin/sh\\n' > node_modules/.bin/codex
 chmod +x node_modules/.bin/codex
 """
@@ -129,6 +133,69 @@ def test_a_program_that_does_not_run_is_no_agent(
 def test_a_check_plays_an_episode_and_says_what_went_wrong() -> None:
     assert check(PACKAGE, NETWORK) is None
     assert "ended with 3: out of luck" in str(check(replace(PACKAGE, agent="dies"), NETWORK))
+
+
+CELL = Cell("Codex CLI", "0.169.0", "auto", "user", "verbatim")
+
+
+@pytest.mark.parametrize(("now", "status"), [("verbatim", 0), ("dropped", 1), ("error", 1)])
+def test_the_newest_version_is_checked_beside_the_one_that_was_tried(
+    npm: Path, monkeypatch: pytest.MonkeyPatch, now: str, status: int
+) -> None:
+    missing = agents("check", "--latest", "codex")
+    assert missing.exit_code == 1
+    assert "not here; constraintrot agents install codex" in missing.output
+    assert agents("install", "codex", "--yes").exit_code == 0
+    played: list[tuple[str, str]] = []
+
+    def compare(package: Package, newer: Package, *_: object, **__: object) -> list[Change]:
+        played.append((package.version, newer.version))
+        return changes([CELL, replace(CELL, version=newer.version, fate=now, error="why")])
+
+    monkeypatch.setattr(versions, "compare", compare)
+    done = agents("check", "--latest", "codex")
+    assert done.exit_code == status, done.output
+    assert played == [("0.169.0", "0.170.0")]
+    assert str(npm / "codex/0.170.0/node_modules/.bin/codex") in done.output
+    assert install.find(CODEX) == install.kept(CODEX)
+    assert install.needed(CODEX).version == "0.169.0"
+    said = {
+        "verbatim": "same (verbatim)",
+        "dropped": "differs (verbatim -> dropped; no longer held)",
+    }
+    assert f"auto, user's turn: {said.get(now, 'error')}" in done.output
+
+
+def test_the_tried_version_may_be_the_newest(npm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert agents("install", "codex", "--yes").exit_code == 0
+    monkeypatch.setattr(install, "newest", lambda package: package)
+    done = agents("check", "--latest", "codex")
+    assert done.output == "Codex CLI 0.169.0, which was tried, is the newest\n"
+    assert done.exit_code == 0
+
+
+def test_what_a_newer_version_no_longer_holds_is_told_row_by_row(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def misdeed(agent: Fake) -> str:
+        return "deaf" if package("fake").version == "2.0.0" else ""
+
+    monkeypatch.setattr(Fake, "misdeed", property(misdeed), raising=False)
+    monkeypatch.setattr(
+        install, "needed", lambda one: replace(INSTALLED, package=one, version=one.version)
+    )
+    told: list[str] = []
+    changed = versions.compare(
+        PACKAGE, PACKAGE.at("2.0.0"), told.append, channels=["system"], network=NETWORK
+    )
+    assert [(one.now.channel, one.kind, one.lost) for one in changed] == [
+        ("system", "same", False),
+        ("pin", "error", True),
+    ]
+    assert "without the pin" in changed[1].line
+    assert len(told) == 4
+    cells = [cell for one in changed for cell in (one.before, one.now)]
+    assert "- Fake agent 1.2.3 -> 2.0.0, auto, system prompt: same (verbatim)" in markdown(cells)
 
 
 def test_a_killed_installation_leaves_no_npm_and_is_begun_anew(npm: Path) -> None:
