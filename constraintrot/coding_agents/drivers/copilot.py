@@ -39,7 +39,7 @@ class Copilot(Agent):
         server = {"type": "local", "command": command, "args": arguments, "tools": ["*"]}
         place.write(place.box.folder / "mcp.json", {"mcpServers": {SERVER: server}})
         # It has no option that adds to its system prompt; the instructions of a folder do.
-        place.write(place.box.folder / _INSTRUCTIONS / "AGENTS.md", place.system)
+        place.write(place.box.folder / _INSTRUCTIONS / "operator.instructions.md", place.system)
 
     async def start(self, place: Place) -> Dialogue:
         off = [*_TOOLS, *(() if place.reads_files else (_READING,))]

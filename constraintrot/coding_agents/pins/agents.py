@@ -29,7 +29,8 @@ class Agent:
         user_file: below the user's folder.
         project_file: below a project's folder.
         lands: where in the request the text is, and when it comes again.
-        user_settings: files below the user's folder that decide whether the hook runs.
+        user_settings: files below the user's folder that decide whether the hook runs, as
+            patterns.
         project_settings: the same, below a project's folder.
         events: that the hook is registered for; none for a plugin.
         timeout: of the hook, in the agent's unit, 20 seconds.
@@ -130,13 +131,15 @@ AGENTS: Final[Mapping[str, Agent]] = {
         ),
         Agent(
             package=package("copilot"),
-            user_settings=("settings.json",),
-            project_settings=(".github/copilot/settings.json",),
+            user_settings=("settings.json", "hooks/*.json"),
+            project_settings=(".github/copilot/settings.json", ".github/hooks/*.json"),
             user_folder=("COPILOT_HOME", ".copilot", ""),
             user_file="hooks/constraintrot-pin.json",
             project_file=".github/hooks/constraintrot-pin.json",
             plugin=("copilot.json",),
             lands="user role; with each turn of the user's",
+            by_hand="Copilot CLI takes the text of one hook of an event only, the last one's: a"
+            " hook of yours that says something with a turn can be in the way",
             asks_trust=True,
         ),
         Agent(

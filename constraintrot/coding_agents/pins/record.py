@@ -64,8 +64,8 @@ class Pin:
             "settings": str(self.settings),
             "hook": self.part,
             "moved": [variable, "" if self.home else os.environ.get(variable, "")],
-            # A plugin says its text with each request, so that two of them are not in each other's way.
-            "merges": not self.agent.plugin,
+            # A program says its text with each request; of hooks one may be in the other's way.
+            "merges": self.settings.suffix == ".json",
         }
 
 

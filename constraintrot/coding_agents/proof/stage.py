@@ -89,11 +89,11 @@ def stage(records: Sequence[Record], folder: Path) -> None:
         source = _copied(read_compiled(record.pin.folder), folder / record.scope)
         texts.append(_pin(record.pin, copy, source))
         moved[str(record.pin.folder / "hook.py")] = str(copy.folder / "hook.py")
-    for name in {*agent.user_settings, agent.user_file}:
-        _settings(agent.folder() / name, agent.folder(home) / name, moved)
+    _all_settings(
+        agent.folder(), agent.folder(home), (*agent.user_settings, agent.user_file), moved
+    )
     for project in projects:
-        for name in {*agent.project_settings, agent.project_file}:
-            _settings(project / name, work / name, moved)
+        _all_settings(project, work, (*agent.project_settings, agent.project_file), moved)
     plan = Plan(
         agent.name,
         texts,
@@ -131,6 +131,11 @@ def _pin(pin: Pin, copy: Pin, source: Source) -> str:
     made = compile_rules(copy.folder, source, key, *given)
     write_compiled(copy.folder, made)
     return str(made["text"])
+
+
+def _all_settings(root: Path, copy: Path, names: Sequence[str], moved: Mapping[str, str]) -> None:
+    for path in {found for name in names for found in root.glob(name)}:
+        _settings(path, copy / path.relative_to(root), moved)
 
 
 def _settings(path: Path, copy: Path, moved: Mapping[str, str]) -> None:

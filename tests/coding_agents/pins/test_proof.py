@@ -25,6 +25,7 @@ from constraintrot.coding_agents.pins.record import Pin, records, together
 from constraintrot.coding_agents.proof.drivers import DRIVERS, Place
 from constraintrot.coding_agents.proof.proof import Proof, prove
 from constraintrot.coding_agents.proof.script import SUMMARY, Script
+from constraintrot.coding_agents.proof.stage import stage
 from constraintrot.coding_agents.sandbox import without_network
 from constraintrot.coding_agents.wire.answers import Protocol, protocol_of
 from constraintrot.coding_agents.wire.requests import read
@@ -257,6 +258,15 @@ def test_both_scopes_are_shown_and_what_of_them_is_in_force(
     assert shown["below"].endswith(f"  Claude Code: {user} {both}")
     assert shown[tmp_path.name].endswith(f"  Claude Code: {user}\n")
     assert f"holds in {project}, which this folder is not in" in shown[tmp_path.name]
+
+
+def test_every_file_of_a_user_s_hooks_is_played(home: Path, pinned: Pinned, tmp_path: Path) -> None:
+    pinned("copilot")
+    mine = settings(home, "copilot").with_name("mine.json")
+    mine.write_text('{"version": 1}')
+    stage(records(), tmp_path / "staged")
+    copied = AGENTS["copilot"].folder(tmp_path / "staged/home") / "hooks"
+    assert {path.name for path in copied.iterdir()} == {"mine.json", "constraintrot-pin.json"}
 
 
 # Settings in which a user goes to a provider of their own, and starts servers.

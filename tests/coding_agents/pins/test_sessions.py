@@ -99,7 +99,7 @@ class Agent:
         given["cwd"] = str(self.folder / "project")
         scopes = list(self.rules)
         self.random.shuffle(scopes)
-        into = self.context
+        into, texts = self.context, list[str]()
         if self.name == "qwen" and event == "SessionStart":
             into = self.system
             into.clear()
@@ -110,8 +110,10 @@ class Agent:
             self.calls += 1
             text = answer.get("hookSpecificOutput", {}).get("additionalContext", "")
             if text and not (self.name == "claude" and text in self.known):
-                into.append(text)
+                texts.append(text)
                 self.known.add(text)
+        # Copilot CLI takes the text of one hook of an event.
+        into += texts[-1:] if self.name == "copilot" else texts
 
     def turn(self) -> None:
         if self.name in TURN:
