@@ -23,7 +23,7 @@ from constraintrot.evaluation.harness import parse_harness
 from constraintrot.harnesses import HARNESSES
 from constraintrot.runs import versions
 from constraintrot.runs.survey import check
-from constraintrot.runs.survey_matrix import Cell, Change, changes, markdown
+from constraintrot.runs.survey_matrix import Cell, Change, Fate, changes, markdown
 from tests.harnesses.coding.fakes import INSTALLED, NETWORK, PACKAGE, Fake
 
 CODEX = package("codex")
@@ -140,7 +140,7 @@ CELL = Cell("Codex CLI", "0.169.0", "auto", "user", "verbatim")
 
 @pytest.mark.parametrize(("now", "status"), [("verbatim", 0), ("dropped", 1), ("error", 1)])
 def test_the_newest_version_is_checked_beside_the_one_that_was_tried(
-    npm: Path, monkeypatch: pytest.MonkeyPatch, now: str, status: int
+    npm: Path, monkeypatch: pytest.MonkeyPatch, now: Fate, status: int
 ) -> None:
     missing = agents("check", "--latest", "codex")
     assert missing.exit_code == 1
