@@ -224,8 +224,9 @@ async def hold(
     """
     talk = _Conversation(agent, script)
     system = f"You work in an office. {script.rules.get('system', '')}".strip()
+    compacts = script.full > 0 and "auto" in agent.package.modes
     place = Place(
-        box, needed(agent.package), system, (TOOL,), compacts=script.full > 0,
+        box, needed(agent.package), system, (TOOL,), compacts=compacts,
         reads_files=script.written, delegates=script.delegates, keeps_tail=script.keeps_tail,
     )  # fmt: skip
     if script.written:
@@ -248,6 +249,8 @@ async def _said(talk: _Conversation, place: Place) -> None:
         talk.begin(turn)
         async with ended_at_fault(title, talk.failed):
             await dialogue.say(turn.user)
+            if talk.turn == talk.script.full and not place.compacts:
+                await dialogue.compact()
         if talk.fault is not None:
             raise talk.fault
     if talk.script.delegates:

@@ -41,6 +41,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
     "claude": {".claude/settings.json": f'{{\n   "hooks": {_HOOKS},\n\n "cleanupPeriodDays": 9}}'},
     "codex": {".codex/hooks.json": f'{{\n\t"hooks": {_HOOKS}}}\n\n'},
     "gemini": {},
+    "copilot": {".copilot/settings.json": '// mine\r\n{"theme": "dark"}'},
     "opencode": {".config/opencode/plugins/mine.js": "export const Mine = async () => ({})\r\n"},
     "pi": {".pi/agent/extensions/mine.ts": "export default function (pi) {}  // mine\n"},
     "qwen": {},
@@ -196,7 +197,7 @@ def main() -> None:
     parser.add_argument("--markdown", type=Path)
     given = parser.parse_args()
     agents = [package(name) for name in given.agents]
-    agents = agents or [one for one in PACKAGES if install.find(one) and "auto" in one.modes]
+    agents = agents or [one for one in PACKAGES if install.find(one)]
     trips: list[Trip] = []
     for one in agents:
         trip = anyio.run(partial(travel, one, given.network, status=not given.no_status))
