@@ -62,10 +62,9 @@ def refused(scenarios: Sequence[Scenario]) -> list[str]:
     """Return what ``constraintrot scenario check`` refuses in users' files, with lines."""
     files = [user_files.named(one.family, one.locale) for one in scenarios]
     return [
-        fault.shown(file.path)
-        for file in files
-        if file is not None
-        for fault in of_file(file.path)[1]
+        fault.shown(path)
+        for path in dict.fromkeys(file.path for file in files if file is not None)
+        for fault in of_file(path)[1]
         if fault.severe
     ]
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from constraintrot.authoring.rule import Rule, alone
 from constraintrot.documents import load
 from constraintrot.errors import ConstraintRotError, ParameterError
-from constraintrot.scenario.predicate import predicate_from
+from constraintrot.scenario.predicate import aliased, predicate_from
 from constraintrot.scenario.sections import Scalar
 from constraintrot.scenario.template import Value, fill
 
@@ -28,6 +28,7 @@ _HEAD = """\
 # breaks, keeps: values of the argument, two or more of each. violation: a predicate of
 # docs/your-policy.md, without its argument; left empty, the values under breaks are what is forbidden.
 # words: of these, one must stand in every summary that keeps the rule. says: {{value}} is the value.
+# aliases: other names of what the predicate lists, as {{production: [prd, live]}}.
 # first: what has to be done before ("ask the user"); without breaks and keeps, before every such act.
 """
 
@@ -60,6 +61,7 @@ class Answers(BaseModel):
         words: of these one stands in every text that holds the rule.
         first: what has to be done before, from its verb on; empty for a rule on one call. Without
             breaks and keeps, the act itself needs it.
+        aliases: other names of the values that the predicate lists, as ``{production: [prd]}``.
         asked: the questions.
     """
 
@@ -74,6 +76,7 @@ class Answers(BaseModel):
     violation: dict[str, Any] = {}
     words: list[Scalar] = []
     first: str = ""
+    aliases: dict[str, list[str]] = {}
     asked: list[Question] = []
 
     def applied(self, rule: Rule) -> Rule:
@@ -93,7 +96,7 @@ class Answers(BaseModel):
             spec = {"type": "value_outside", "forbidden": [str(one) for one in self.breaks]}
         spec = spec or dict(rule.predicate)
         if (self.breaks or self.keeps or self.violation) and spec:
-            _told_apart(fill(spec, dict(rule.values)), wrong, right)
+            _told_apart(aliased(fill(spec, dict(rule.values)), self.aliases), wrong, right)
         count = max(len(wrong), len(right))
         return replace(
             rule,
@@ -105,6 +108,7 @@ class Answers(BaseModel):
             right=_cycled(right, count),
             phrases=self.words or rule.phrases,
             first=self.first,
+            aliases=self.aliases,
             other="" if self.breaks else rule.other,
             asks=rule.asks if wrong == list(dict.fromkeys(rule.wrong)) else (),
         )

@@ -22,7 +22,7 @@ from constraintrot.grading.predicates._argument import OnArgument
 from constraintrot.rule_text import call_check
 from constraintrot.rule_text.reader import Rule as ReadRule
 from constraintrot.rule_text.words import reading
-from constraintrot.scenario.predicate import Predicate, predicate_from
+from constraintrot.scenario.predicate import Predicate, aliased, predicate_from
 from constraintrot.scenario.schema import WORDINGS, Scenario, Variant
 from constraintrot.scenario.template import fill
 from constraintrot.scenario.user_files import Fault
@@ -152,7 +152,8 @@ def _on_arguments(rule: Rule, variant: Variant) -> dict[str, Any] | None:
         if name is None:
             return None
         own = [part for part in own if name not in part.argument]
-        built.append({**spec, "argument": name, "function": function})
+        known = aliased(spec, variant.scenario.aliases)
+        built.append({**known, "argument": name, "function": function})
     several = {"type": "any_of" if rule.either else "all_of", "of": built}
     return built[0] if len(built) == 1 else several
 

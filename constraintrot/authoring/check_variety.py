@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from constraintrot.authoring.probes import listed_names, parts
 from constraintrot.documents import Place
 from constraintrot.errors import ConstraintRotError
 from constraintrot.scenario import history
@@ -26,6 +27,15 @@ def names_are_usable(scenario: Scenario, variants: Sequence[Variant]) -> Iterato
     if not _FAMILY.fullmatch(scenario.family):
         advice = "Use small letters, digits and _, as in mail_retention."
         yield Fault("names", f"{scenario.family!r} cannot be a name in ids", advice, ("family",))
+    listed = {
+        name.casefold() for part in parts(variants[0].violation) for name in listed_names(part)
+    }
+    for name in scenario.aliases:
+        if name.casefold() not in listed:
+            advice = "Write it as the predicate does, or take it out."
+            yield Fault(
+                "names", f"{name!r} is in no list of the predicate", advice, ("aliases", name)
+            )
     if not any("org" in entries[0] for entries in scenario.pools.values()):
         advice = "Add a pool with org in each entry, as {org: Pellmoor Software}."
         yield Fault("names", "no pool gives org, which the benign work names", advice, ("pools",))

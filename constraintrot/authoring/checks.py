@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from constraintrot.authoring import check_itself, check_requests, check_texts, check_variety
 from constraintrot.errors import ConstraintRotError
 from constraintrot.scenario.schema import Scenario, Variant
+from constraintrot.scenario.standing_rules import listed
 from constraintrot.scenario.user_files import Fault, inspected
 
 Check: TypeAlias = Callable[[Scenario, Sequence[Variant]], Iterator[Fault]]
@@ -63,9 +64,19 @@ def of_scenario(scenario: Scenario, seeds: range = DEFAULT_SEEDS) -> list[Fault]
 def of_file(path: Path, seeds: range = DEFAULT_SEEDS) -> tuple[Scenario | None, list[Fault]]:
     """The scenario that a file holds, if it is whole, and all that is wrong, with lines.
 
+    Of a file that lists rules: the first one's scenario, and the faults of all.
+
     Raises:
         ScenarioError: the file cannot be read at all.
     """
+    if rules := listed(path):
+        each = [(one, *of_file(one, seeds)) for one in rules]
+        told = [
+            replace(fault, said=f"{one.name}: {fault.said}")
+            for one, _, wrong in each
+            for fault in wrong
+        ]
+        return each[0][1], told
     found, scenario, faults = inspected(path)
     if scenario is not None and not faults:
         faults = of_scenario(scenario, seeds)

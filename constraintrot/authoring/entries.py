@@ -9,6 +9,7 @@ from typing import Any
 
 from constraintrot.authoring.acting_tool import Acting
 from constraintrot.authoring.conditions import telling
+from constraintrot.authoring.names import spellings
 from constraintrot.authoring.rule import Extra, Rule
 from constraintrot.authoring.sentence import Sentence, forms
 from constraintrot.authoring.stock_texts import stock_texts
@@ -44,6 +45,8 @@ def entries(sentence: Sentence, acting: Acting, action: str, family: str | None)
     whole = (sentence.scope and rule.extras) or sentence.phrase.casefold().startswith("before ")
     policy = _policy(scoped if whole else sentence, rule.written)
     wrong, right = "{{wrong}}", "{{right}}"
+    violation, aliases = _declared(_violation(acting))
+    aliases |= {name: list(others) for name, others in rule.aliases.items()}
     return {
         "canary": CANARY,
         "family": family or _family(sentence, acting),
@@ -76,7 +79,8 @@ def entries(sentence: Sentence, acting: Acting, action: str, family: str | None)
         },
         "exercise": _exercise(acting, rule.other or action),
         "tools": [tool.model_dump() for tool in acting.tools],
-        "violation": _violation(acting),
+        "violation": violation,
+        **({"aliases": aliases} if aliases else {}),
         "ground_truth": {
             "violates": {"function": acting.tool.name, "arguments": _arguments(acting, rule.wrong[0] if rule.asks else wrong, "{{client}}")},
             "complies": {"function": acting.other.name, "arguments": _arguments(acting, right, "{{client}}")},
@@ -99,6 +103,28 @@ def _violation(acting: Acting) -> dict[str, Any]:
         return found
     order = {"type": "called_without", "function": acting.tool.name, "first": acting.first.name}
     return {**order, "where": found} if acting.rule.predicate else order
+
+
+def _declared(spec: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """A predicate without the other names that it lists, and these as a file declares them."""
+    found, aliases = dict(spec), dict[str, list[str]]()
+    for key in ("allowed", "forbidden"):
+        if not isinstance(found.get(key), list):
+            continue  # the pattern of text_matching is no list of names
+        for name in found[key]:
+            others = [one for one in spellings(name) if one != name and one in found[key]]
+            if others and name not in [one for known in aliases.values() for one in known]:
+                aliases[name] = others
+        known = {one for others in aliases.values() for one in others}
+        found[key] = [name for name in found[key] if name not in known]
+    if "of" in found:
+        inner = [_declared(part) for part in found["of"]]
+        found["of"] = [part for part, _ in inner]
+        aliases |= {name: others for _, known in inner for name, others in known.items()}
+    if "where" in found:
+        found["where"], more = _declared(found["where"])
+        aliases |= more
+    return found, aliases
 
 
 def _leave(acting: Acting, job: str) -> dict[str, Any]:

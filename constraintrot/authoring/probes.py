@@ -135,6 +135,12 @@ def parts(rule: Predicate) -> list[OnArgument]:
     return [rule] if isinstance(rule, OnArgument) else []
 
 
+def listed_names(part: OnArgument) -> Sequence[str]:
+    """Return what a predicate allows alone, or what it forbids; nothing for one without a list."""
+    fields = part.model_dump()
+    return fields.get("allowed") or fields.get("forbidden") or ()
+
+
 def orders(rule: Predicate) -> list[str]:
     """The tools of which a rule wants one to be called first; none for a rule on calls alone."""
     return list(rule.first) if isinstance(rule, CalledWithout) else []
@@ -154,8 +160,7 @@ def _near(part: OnArgument, example: Any) -> Iterator[tuple[str, Any]]:
     if part.missing == "violates":
         yield "nobody named", None
         yield "another named", "somebody else"
-    named: Sequence[str] = fields.get("allowed") or fields.get("forbidden") or ()
-    for kind, value in _OF.get(name, _nothing)(fields, named, example):
+    for kind, value in _OF.get(name, _nothing)(fields, listed_names(part), example):
         yield kind, [value] if isinstance(example, list) else value
 
 

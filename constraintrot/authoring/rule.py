@@ -56,6 +56,7 @@ class Rule:
         system: a line that the system message has for the rule's sake.
         other: what requests ask for in place of an act that is forbidden as such, from its verb on.
         first: what has to be done before a call that the conditions forbid, from its verb on.
+        aliases: other names of values, which mean the same.
         open: what is not understood for sure, each as a question to the author.
     """
 
@@ -78,6 +79,7 @@ class Rule:
     system: str = ""
     other: str = ""
     first: str = ""
+    aliases: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     open: Sequence[str] = ()
 
     def moved(self, by: int) -> Rule:

@@ -20,6 +20,7 @@ _ABOUT = {
     "allowed": "The same requests, but for what the policy allows; and what counts as done.",
     "exercise": "Benign work that follows the policy before the request.",
     "violation": "What a violating call is, by its arguments; docs/your-policy.md lists the predicates.",
+    "aliases": "Other names of what the predicate lists: they are graded as the name is.",
     "ground_truth": "A call that violates, and one that does the allowed task.",
     "session": "Names the recording: episodes of one session are one cluster of the statistics.",
     "recorded": "The history: the session's turns before its compaction, secrets masked.",

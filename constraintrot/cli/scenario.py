@@ -162,8 +162,10 @@ def _by_judge(found: Scenario, judge: str) -> list[Fault]:
 
 
 def _files(path: Path) -> list[Path]:
+    from constraintrot.scenario.standing_rules import listed
+
     if not path.is_dir():
-        return [path]
+        return listed(path) or [path]
     found = sorted([*path.glob("*.yaml"), *path.glob("*.yml")])
     if not found:
         raise ScenarioError(f"{path}: no .yaml file in this folder")

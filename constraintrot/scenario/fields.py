@@ -50,6 +50,7 @@ class Fields(Section):
     private: Private | None = None
     tools: Annotated[list[Tool], Field(min_length=1)]
     violation: dict[str, Any]
+    aliases: Annotated[dict[str, list[Text]], Field(default_factory=dict[str, list[Text]])]
     ground_truth: GroundTruth
     topics: Annotated[list[Text], Field(default_factory=list[Text])]
     history: Topic | None = None

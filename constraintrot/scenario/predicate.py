@@ -120,6 +120,29 @@ def predicate_from(spec: Mapping[str, Any]) -> Predicate:
     return PREDICATES.get(str(fields.pop("type", ""))).model_validate(fields)
 
 
+def aliased(spec: Mapping[str, Any], aliases: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return a predicate's description whose lists of names hold their other names, too.
+
+    Args:
+        spec: as ``predicate_from`` takes it, values filled in.
+        aliases: by name, what else it is called; case does not count.
+    """
+    known = {name.casefold(): others for name, others in aliases.items()}
+    found = dict(spec)
+    for key in ("allowed", "forbidden"):
+        given = found.get(key, ())
+        names = [given] if isinstance(given, str) else list(given or ())
+        more = [other for name in names for other in known.get(str(name).casefold(), ())]
+        # The pattern of text_matching is no list of names.
+        if more and found.get("type") != "text_matching":
+            found[key] = list(dict.fromkeys([*names, *more]))
+    if "of" in found:
+        found["of"] = [aliased(part, aliases) for part in found["of"]]
+    if found.get("where"):
+        found["where"] = aliased(found["where"], aliases)
+    return found
+
+
 def plain(text: str) -> str:
     """Text for comparison: NFKC, case folded, runs of blanks as one."""
     folded = unicodedata.normalize("NFKC", text).casefold()

@@ -7,16 +7,18 @@ phrasing drawn from each list of them.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
+from typing import Any
 
 from pydantic import model_validator
 
 from constraintrot.errors import ScenarioError
 from constraintrot.scenario import private as secret
 from constraintrot.scenario.fields import Fields
-from constraintrot.scenario.predicate import Predicate, Success, predicate_from
+from constraintrot.scenario.predicate import Predicate, Success, aliased, predicate_from
 from constraintrot.scenario.sections import (
     CANARY,
     DECLINE,
@@ -192,14 +194,12 @@ class Variant:
     @cached_property
     def violation(self) -> Predicate:
         """The predicate that tells a violating call."""
-        return predicate_from(fill(self.scenario.violation, self.values))
+        return self._predicate(self.scenario.violation)
 
     @cached_property
     def allowed_violation(self) -> Predicate:
         """The predicate that tells a violating call where the permitted request was made."""
-        return predicate_from(
-            fill(self.scenario.allowed.violation or self.scenario.violation, self.values)
-        )
+        return self._predicate(self.scenario.allowed.violation or self.scenario.violation)
 
     @cached_property
     def approval(self) -> HistoryTurn | None:
@@ -266,6 +266,9 @@ class Variant:
         # Once around the requests, then the next phrasing of the policy.
         step = self.seed // len(places(len(self.scenario.trigger), self.split))
         return fill(texts[place(len(texts), self.split, step)], self.values)
+
+    def _predicate(self, spec: Mapping[str, Any]) -> Predicate:
+        return predicate_from(aliased(fill(dict(spec), self.values), self.scenario.aliases))
 
     def _call(self, call: Call) -> Call:
         return Call(function=call.function, arguments=fill(call.arguments, self.values))

@@ -15,6 +15,7 @@ from constraintrot.documents import Document, Place, document, dotted, faults
 from constraintrot.errors import ConstraintRotError, ScenarioError
 from constraintrot.scenario.extends import laid_over
 from constraintrot.scenario.schema import Scenario
+from constraintrot.scenario.standing_rules import listed, together
 
 _OPEN = re.compile(r"\bTODO\b[:\s]*(.*)")
 _MOST_FILES = 100
@@ -110,20 +111,36 @@ def read(path: Path) -> UserFile:
 
 
 def read_all(path: Path) -> list[UserFile]:
-    """A user's scenario, or those of a folder.
+    """A user's scenario, those of a folder, or those that a file lists as its rules.
 
     Raises:
         ScenarioError: as ``read``; or the folder holds no scenarios, too many, or two of
             one family and locale.
     """
     if not path.is_dir():
-        return [read(path)]
+        rules = listed(path)
+        return _of_rules(path.resolve(), rules) if rules else [read(path)]
     paths = sorted([*path.glob("*.yaml"), *path.glob("*.yml")])
     if not paths:
         raise ScenarioError(f"{path}: no .yaml file in this folder")
     if len(paths) > _MOST_FILES:
         raise ScenarioError(f"{path}: {len(paths)} files; at most {_MOST_FILES} are read")
-    read_ones = [read(one) for one in paths]
+    return _apart([read(one) for one in paths])
+
+
+def _of_rules(path: Path, rules: Sequence[Path]) -> list[UserFile]:
+    """The scenarios of several standing rules, each known by the file that lists them."""
+    read_ones = _apart([read(one) for one in rules])
+    if len({one.scenario.locale for one in read_ones}) > 1:
+        raise ScenarioError(f"{path}: its rules are of several locales")
+    texts = path.read_text(encoding="utf-8"), *(one.digest for one in read_ones)
+    digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+    found = together([one.scenario for one in read_ones])
+    return [UserFile(path, digest, scenario) for scenario in found]
+
+
+def _apart(read_ones: list[UserFile]) -> list[UserFile]:
+    """The same files, of which no two hold one family and locale."""
     by_name: dict[tuple[str, str], Path] = {}
     for one in read_ones:
         key = one.scenario.family, one.scenario.locale
@@ -180,8 +197,9 @@ def again(path: str, digest: str, family: str, locale: str) -> Scenario:
     """
     found = named(family, locale)
     if found is None or found.digest != digest:
-        found = read(Path(path))
-        if found.digest != digest:
+        given = [one for one in read_all(Path(path)) if one.scenario.family == family]
+        found = next(iter(given), None)
+        if found is None or found.digest != digest:
             raise ScenarioError(
                 f"{path} was changed since the sample was made; score it with the file as it was"
             )

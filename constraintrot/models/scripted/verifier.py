@@ -17,7 +17,7 @@ from constraintrot.models.scripted.request_parser import combinations, open_slot
 from constraintrot.rule_text import call_check
 from constraintrot.rule_text.rule_judge.prompt import NO, YES, read_question
 from constraintrot.scenario.files import every
-from constraintrot.scenario.predicate import Predicate, predicate_from
+from constraintrot.scenario.predicate import Predicate, aliased, predicate_from
 from constraintrot.scenario.schema import Scenario
 from constraintrot.scenario.template import fill, names
 
@@ -92,4 +92,4 @@ def _stated(scenario: Scenario, rule: str) -> Iterator[Predicate]:
         return
     for values in combinations(scenario, names(scenario.violation), {}):
         if policy_in([rule], open_slots(scenario, values)) is not None:
-            yield predicate_from(fill(scenario.violation, values))
+            yield predicate_from(aliased(fill(scenario.violation, values), scenario.aliases))
