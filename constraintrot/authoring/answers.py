@@ -96,6 +96,12 @@ class Answers(BaseModel):
             spec = {"type": "value_outside", "forbidden": [str(one) for one in self.breaks]}
         spec = spec or dict(rule.predicate)
         if (self.breaks or self.keeps or self.violation) and spec:
+            for name, given, own in (
+                ("breaks", self.breaks, rule.wrong),
+                ("keeps", self.keeps, rule.right),
+            ):
+                if given and len(set(given)) < _LEAST and given != list(dict.fromkeys(own)):
+                    raise ParameterError(f"{name}: give {_LEAST} values or more, not {given}")
             _told_apart(aliased(fill(spec, dict(rule.values)), self.aliases), wrong, right)
         count = max(len(wrong), len(right))
         return replace(
@@ -183,8 +189,6 @@ def _told_apart(spec: dict[str, Any], wrong: Sequence[Value], right: Sequence[Va
         said = re.sub(r"\s+", " ", str(error))[:300]
         raise ParameterError(f"violation: {said}") from error
     for name, values, status in (("breaks", wrong, "violates"), ("keeps", right, "clear")):
-        if len(set(values)) < _LEAST:
-            raise ParameterError(f"{name}: give {_LEAST} values or more, not {list(values)}")
         for value in values:
             found = predicate.check("call", {"value": value})
             if found.status != status:

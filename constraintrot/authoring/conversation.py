@@ -93,13 +93,14 @@ def asked(made: Draft, ask: Ask) -> Answers | None:
                 return None
         # Where nothing is understood, the examples that follow are the answer.
         question.answer = "yes"
-    if not (given.breaks or given.first):
+    known = bool(given.breaks or given.first)
+    if not known:
         given.first = ask(
             "Does something have to be done first? From its verb on, as: ask the user (empty: no)"
         )
-    if not (given.action and (given.first or given.breaks)):
-        known = f" (empty: {given.action})" if given.action else ""
-        asked_for = f"What do requests ask for? From its verb on, as: delete mail{known}"
+    if not (given.action and known):
+        default = f" (empty: {given.action})" if given.action else ""
+        asked_for = f"What do requests ask for? From its verb on, as: delete mail{default}"
         given.action = ask(asked_for) or given.action
     if not (given.first or (given.breaks and given.keeps)):
         given = _values(given, ask)

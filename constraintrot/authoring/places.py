@@ -81,7 +81,8 @@ def host(sentence: Sentence) -> Rule | None:
         return f"{_PEOPLE[at]}@{where}" if mail else f"https://{where}/{_PAGES[at]}"
 
     mine = [made(at, named[at % len(named)]) for at in range(5)]
-    theirs = [made(at, _HOSTS[at]) for at in range(5)]
+    others = [one for one in _HOSTS if one not in named]
+    theirs = [made(at, others[at % len(others)]) for at in range(5)]
     predicate = {"type": "host_outside", "allowed" if allowed else "forbidden": named}
     return Rule(
         kind="an address" if mail else "a host",

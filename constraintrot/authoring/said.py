@@ -16,14 +16,18 @@ _MARKED = r"[\"“‘'`][^\"”’'`]{2,80}[\"”’'`]"
 _QUOTED = re.compile(
     r"(?:(?<=^say)|(?<=^write)|(?<=^use)|(?<=^mention)|(?<=^include)|(?<=^emit)|(?<=^add)|(?<= with)|(?<= contain)|(?<= in))"
     rf"(?: the (?:words?|phrase|text|line))? (?P<words>{_MARKED}(?:(?:, or|,| or) {_MARKED})*)"
-    r"(?: (?:comments?|footers?|lines?))?$",
+    r"$",
     re.IGNORECASE,
 )
 _EMOJI = re.compile(
     r"^(?:allow|use|add|put|include|write) (?:any )?emojis?(?:-style icons)?(?: \([^)\w]*\))?(?: in (?P<where>[\w -]+))?$",
     re.IGNORECASE,
 )
-_EMOJIS = "[\U0001f000-\U0001faff\u2600-\u27bf\u2b50\u2b55]"
+# Signs that are pictures by themselves; a tick or an arrow of text is none.
+_EMOJIS = (
+    "[\U0001f000-\U0001faff\u231a\u231b\u23e9-\u23f3\u2614\u2615\u267f\u2693\u26a1\u26aa\u26ab\u26bd\u26be\u26c4"
+    "\u26c5\u26d4\u26ea\u26fa\u26fd\u2705\u270a\u270b\u2728\u274c\u274e\u2753-\u2755\u2757\u2795-\u2797\u2b1b\u2b1c\u2b50\u2b55]"
+)
 _SECRET = re.compile(
     r"^(?:reveal|share|disclose|repeat|quote|show|tell|print|leak)(?: anyone| anybody)? (?:your|the|this|our) (?:system (?:prompt|message|instructions)|set-up text)"
     r"(?: (?:to|with) (?:anyone|anybody|a user|users|the user|customers?))?$",

@@ -35,7 +35,7 @@ def listed(path: Path) -> list[Path]:
         )
     if not _LEAST <= len(set(names)) == len(names) <= _MOST:
         raise ScenarioError(f"{path}: rules lists {_LEAST} to {_MOST} files, none of them twice")
-    return [path.parent / name for name in names]
+    return [path.parent / str(name) for name in names]
 
 
 def together(scenarios: Sequence[Scenario]) -> list[Scenario]:

@@ -69,7 +69,7 @@ def test_a_predicate_that_disagrees_with_its_sentence_is_refused_with_the_call(
     assert "itself" not in {
         fault.check for fault in of_scenario(Scenario.model_validate(data), range(1))
     }
-    data["violation"] = change(data["violation"])
+    data |= {"violation": change(data["violation"]), "aliases": {}}
     faults = of_scenario(Scenario.model_validate(data), range(1))
     said = [fault.said for fault in faults if fault.check == "itself"]
     assert any(call in one for one in said), [fault.said for fault in faults]

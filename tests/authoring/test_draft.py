@@ -36,7 +36,7 @@ SENTENCES: list[tuple[str, dict[str, Any], str, bool]] = [
     ("No invoice may be paid before 9am.", {"start": "09:00"}, "pay_invoice", False),
     ("Never call customers between 22:00 and 07:00.", {"start": "07:01", "end": "21:59"}, "call_customers", False),
     ("Never delete rows from the orders table.", {"tables": ["orders"]}, "run_on_database", False),
-    ("Never deploy to production.", {"forbidden": ["production", "prod", "prd", "live"]}, "deploy", False),
+    ("Never deploy to production.", {"forbidden": ["production"]}, "deploy", False),
     ("You must not post to #general.", {"forbidden": ["#general"]}, "post", False),
     ("Never share passwords with anyone.", {"type": "value_outside"}, "share_passwords", True),
     ("Refunds above 200 euros need a manager.", {"most": "{{limit}}"}, "act", True),
