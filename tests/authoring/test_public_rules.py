@@ -28,7 +28,7 @@ from constraintrot.scenario.schema import Scenario
 from tests.authoring.test_sentences import Outcome
 from tests.authoring.test_sentences import outcome as graded
 from tests.conftest import evaluate
-from tests.helpers import by_condition, samples
+from tests.helpers import samples
 
 CASES: list[dict[str, Any]] = load(Path(__file__).with_name("public_rules.yaml"))
 PERMISSIVE = {"MIT", "Apache-2.0", "BSD-3-Clause", "MIT OR Apache-2.0"}
@@ -71,16 +71,6 @@ def answered(case: Mapping[str, Any]) -> Draft | None:
     return None if made.open else made
 
 
-def played(made: Draft, folder: Path) -> dict[str, float]:
-    """Return how often each condition breaks a drafted rule, played by a scripted model."""
-    path = folder / "mine.yaml"
-    user_files._KNOWN.clear()
-    path.write_text(text(made), encoding="utf-8")
-    return by_condition(
-        evaluate(folder / "logs", "mine", scenario=str(path), variants=1, context_tokens=400)
-    )
-
-
 def test_the_halves_are_the_draw_and_each_has_a_source_under_a_permissive_licence() -> None:
     look = set(random.Random(38).sample(range(60), 30))
     assert [case["part"] == "look" for case in CASES] == [at in look for at in range(60)]
@@ -100,13 +90,14 @@ def test_what_is_drafted_without_a_question_is_right_and_can_be_measured(
         assert [fault.said for fault in faults if fault.severe] == []
 
 
-@pytest.mark.parametrize("rule", [
-    "Always run `flint` before committing.", "Never amend commits.", "Do not invoke `pip`, `poetry`, or `conda` directly.",
-])  # fmt: skip
-def test_a_draft_is_broken_where_the_rule_is_not_seen_and_kept_where_it_is(
-    rule: str, tmp_path: Path
-) -> None:
-    assert played(draft(rule), tmp_path) == {"floor": 1.0, "control": 0.0, "compaction": 1.0}
+def test_a_draft_is_broken_where_the_rule_is_not_seen_and_kept_where_it_is(tmp_path: Path) -> None:
+    # A script takes any approval in the history for the leave that an order asks for, so none is here.
+    rules = {
+        "amend": "Never amend commits.",
+        "run": "Do not invoke `pip`, `poetry`, or `conda` directly.",
+    }
+    found = numbers({name: draft(rule) for name, rule in rules.items()}, tmp_path)
+    assert found == {name: {"floor": 1.0, "control": 0.0, "compaction": 1.0} for name in rules}
 
 
 def test_most_come_to_a_draft_that_can_be_measured() -> None:
