@@ -143,8 +143,8 @@ def main() -> None:
         print(f"{case['part']:8} {what:8} {number or '-'} {case['rule']}  {why}")
         if "-v" in sys.argv and what in ("right", "wrong"):
             print(understanding(draft(case["rule"])))
-    for part, found in counts.items():
-        print(part, dict(found))
+    for part, tally in counts.items():
+        print(part, dict(tally))
 
 
 if __name__ == "__main__":
