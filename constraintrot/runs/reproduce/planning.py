@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scipy.stats import norm
 
 from constraintrot.errors import ParameterError
+from constraintrot.evaluation.harness import parse_harness
 from constraintrot.report.claims.declared import Claim, Claims, chosen, paper
 from constraintrot.report.tables import Table
 from constraintrot.runs import prices as priced
@@ -270,6 +271,12 @@ def _pairs(
     wheres = [{**draft.claims.held, **claim.where, **arm.where} for arm in claim.arms.values()]
     if any("other" in (where.get("agent"), where.get("summarizer")) for where in wheres):
         return Planned(title=title, pairs=0, because=NO_OTHER)
+    try:
+        for where in wheres:
+            parse_harness(str(where["harness"]))
+    except ParameterError as error:
+        # Its framework is not installed; the other claims do not wait for it.
+        return Planned(title=title, pairs=0, because=str(error))
     there = sum(one[-1] for one in requests(claim, draft.claims, draft.families).values())
     if not there:
         return Planned(title=title, pairs=0, because="no family is of its kind and language")

@@ -11,7 +11,7 @@ from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.report.claims.declared import paper
 from constraintrot.runs.plan import planned as episodes
 from constraintrot.runs.prices import price_of, usage_cost
-from constraintrot.runs.reproduce import registration
+from constraintrot.runs.reproduce import planning, registration
 from constraintrot.runs.reproduce.cells import TASK, cells, chunks, requests, seeds
 from constraintrot.runs.reproduce.planning import NO_OTHER, Line, draft, needed, plan
 
@@ -35,6 +35,19 @@ def test_every_claim_of_the_paper_is_planned_or_says_why_not() -> None:
         title: line.planned.because for title, line in lines.items() if not line.planned.pairs
     }
     assert unplanned == {"The compactor, not the agent": NO_OTHER}
+
+
+def test_a_claim_whose_framework_is_missing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def parse(text: str) -> None:
+        if text != "replay":
+            raise ParameterError(f"harness {text} needs a package, which is not installed")
+
+    monkeypatch.setattr(planning, "parse_harness", parse)
+    lines = planned(drafted("LangGraph", DECAY))
+    left = [line.planned for line in lines.values() if not line.planned.pairs]
+    assert lines[DECAY].planned.pairs
+    assert left
+    assert all("needs a package, which is not installed" in one.because for one in left)
 
 
 def test_a_second_model_plays_and_summarises() -> None:
