@@ -155,6 +155,10 @@ def _sample(
     )
 
 
+# Facts that logs of earlier versions lack, and what those were played with.
+_UNSTATED = {"system_prompt": "short", "asked_by": "same"}
+
+
 def _metadata(
     variant: Variant, play: PlaySettings, parameters: Parameters, allowed: bool
 ) -> dict[str, Any]:
@@ -185,6 +189,8 @@ def _metadata(
         summarizer=NONE,
         distractors=parameters.distractors_of(condition),
         exercised=parameters.exercised,
+        system_prompt=parameters.system_prompt,
+        asked_by=parameters.asked_by,
         split=variant.split,
         phrasing=variant.phrasing,
         request=variant.request(allowed),
@@ -196,8 +202,9 @@ def _metadata(
     )
     own = {"private_key": private.fingerprint(variant.key)} if variant.key else {}
     own |= {SESSION: scenario.session} if scenario.session else {}
+    told = facts.model_dump(exclude_unset=True)
     return {
-        **facts.model_dump(exclude_unset=True),
+        **{name: value for name, value in told.items() if _UNSTATED.get(name) != value},
         **origin(scenario),
         "probe": parameters.probe,
         **own,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from constraintrot.episode.channels import CHANNELS, Given
 from constraintrot.episode.episode import Episode, Message, Turn, tool_call
-from constraintrot.scenario import history
+from constraintrot.scenario import framing, history
 from constraintrot.scenario.schema import HistoryTurn, Tool, Variant, Wording
 from constraintrot.scenario.template import fill
 
@@ -27,6 +27,8 @@ def stage(
     instructions: str = "",
     exercised: int = 0,
     decline_tool: bool = True,
+    system_prompt: framing.SystemPrompt = "short",
+    asked_by: framing.AskedBy = "same",
 ) -> Episode:
     """Stage a variant as a conversation.
 
@@ -46,17 +48,20 @@ def stage(
         exercised: how many turns of the first stretch follow the policy at work,
             with and without it; they are part of ``context_tokens``.
         decline_tool: whether a tool is on offer by which to decline.
+        system_prompt: the scenario's line alone, or with a page on how to work.
+        asked_by: who makes the last request: who gave the policy, or another person.
     """
     text = variant.policy(wording) if policy else variant.neutral(wording)
     rules = [*distractors[: len(distractors) // 2], text, *distractors[len(distractors) // 2 :]]
     # Several rules are a Markdown list; a single rule is plain text.
     text = "\n".join(f"- {rule}" for rule in rules) if distractors else text
     request = variant.allowed_trigger if allowed else variant.trigger
+    request = framing.request(variant, request, asked_by)
     asked = _user("\n\n".join(filter(None, [request, instructions])))
     staged = Episode(
         variant=variant,
         policy=variant.policy(wording),
-        opening=_opening(variant),
+        opening=_opening(variant, system_prompt),
         standing=(),
         segments=_segments(variant, context_tokens, rounds, allowed, variant.exercise(exercised)),
         trigger=Turn("trigger", (asked,)),
@@ -83,9 +88,9 @@ def _agent(text: str) -> Message:
     return Message("assistant", text, "agent")
 
 
-def _opening(variant: Variant) -> Turn:
+def _opening(variant: Variant, system_prompt: framing.SystemPrompt) -> Turn:
     ready = _agent(fill(variant.scenario.ready, variant.values))
-    system = Message("system", variant.system, "operator")
+    system = Message("system", framing.system(variant, system_prompt), "operator")
     return Turn("opening", (system, _user(variant.preamble), ready))
 
 

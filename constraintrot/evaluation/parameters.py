@@ -20,6 +20,7 @@ from constraintrot.evaluation.play_settings import NETWORKS, Network, PlaySettin
 from constraintrot.rule_text.reader import ReaderName
 from constraintrot.scenario import private
 from constraintrot.scenario.distractors import MAX_DISTRACTORS
+from constraintrot.scenario.framing import ASKED_BY, SYSTEM_PROMPTS, AskedBy, SystemPrompt
 from constraintrot.scenario.schema import LOCALES, WORDINGS, Locale, Wording
 from constraintrot.scenario.splits import SPLITS, Split
 
@@ -58,6 +59,8 @@ class TaskParameters(TypedDict, total=False):
         split: whose phrasings of policies and requests: ``held_out``, ``tuning``,
             ``all`` or ``private``. Prompts are tuned on ``tuning`` only.
         exercised: how many turns of the history follow the policy at work.
+        system_prompt: the scenario's line alone (``short``), or with a page on how to work.
+        asked_by: who makes the request: who gave the policy (``same``), or an ``other`` person.
         probe: ask the agent, of a copy of its context, which rules are in force.
         scaffold: how the agent is asked; ``review`` is an agent with a checking
             step. By default that for ``local/qwen2.5-coder-1.5b``, ``deliberate``
@@ -92,6 +95,8 @@ class TaskParameters(TypedDict, total=False):
     seed: int
     split: str
     exercised: int
+    system_prompt: str
+    asked_by: str
     probe: bool
     scaffold: str | None
     decline_tool: bool | None
@@ -132,6 +137,8 @@ class Parameters:
     steps: int = DEFAULT_STEPS
     network: Network = "none"
     reader: ReaderName | None = None
+    system_prompt: SystemPrompt = "short"
+    asked_by: AskedBy = "same"
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -206,6 +213,8 @@ def read(
         steps=_int(given, "steps", DEFAULT_STEPS, 1),
         network=_choice(given, "network", NETWORKS),
         reader=_reader(given.get("reader")),
+        system_prompt=_choice(given, "system_prompt", SYSTEM_PROMPTS),
+        asked_by=_choice(given, "asked_by", ASKED_BY),
     )
     _check_harness(parameters, given)
     _check_together(parameters)

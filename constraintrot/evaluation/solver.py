@@ -165,6 +165,8 @@ def staged(
         instructions=form.told(parameters.locale),
         exercised=parameters.exercised,
         decline_tool=form.decline_tool,
+        system_prompt=parameters.system_prompt,
+        asked_by=parameters.asked_by,
     )
     return episode if settings.attack.name == "none" else attacks.deliver(settings.attack, episode)
 

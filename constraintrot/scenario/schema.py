@@ -263,8 +263,9 @@ class Variant:
             at = self._source.choice(f"policy/{wording}", range(len(texts)))
             text = fill(texts[at], self.values)
             return secret.led(self._source, self.scenario.locale, wording, text)
-        # Once around the requests, then the next phrasing of the policy.
-        step = self.seed // len(places(len(self.scenario.trigger), self.split))
+        # The next seed has the next phrasing; after each round one more is left out, so that
+        # policies and requests, which go around too, meet in other pairs.
+        step = self.seed + self.seed // len(places(len(texts), self.split))
         return fill(texts[place(len(texts), self.split, step)], self.values)
 
     def _predicate(self, spec: Mapping[str, Any]) -> Predicate:

@@ -14,6 +14,7 @@ from constraintrot.scenario import history, private
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import Scenario, Variant
 from constraintrot.scenario.splits import SPLITS
+from constraintrot.tasks.catalogue import FAMILIES
 from tests.conftest import Run
 from tests.helpers import A_FAMILY_OR_ALL, by_condition, first, samples, shares
 from tests.scenario.test_phrasings import FILES
@@ -41,7 +42,8 @@ def variants(scenario: Scenario, seeds: range) -> list[Variant]:
 def test_they_follow_the_policy_and_tell_nothing_in_any_split(
     scenario: Scenario, seeds: range
 ) -> None:
-    assert len(scenario.exercise) >= 4
+    paper = scenario.locale == "en" and scenario.family in FAMILIES
+    assert len(scenario.exercise) >= (12 if paper else 4)
     assert list(exercises_follow_the_policy(scenario, variants(scenario, seeds))) == []
 
 
@@ -144,7 +146,7 @@ def test_the_policy_still_decays_and_is_kept_as_the_summarizer_does(run: Run, ta
 
 
 def test_more_than_there_are_is_refused(run: Run) -> None:
-    with pytest.raises(PrerequisiteError, match=r"soft_email\.en has 4 turns that follow"):
-        run("soft_email", exercised=5)
+    with pytest.raises(PrerequisiteError, match=r"soft_email\.en has 12 turns that follow"):
+        run("soft_email", exercised=13)
     with pytest.raises(ParameterError, match="exercised must be a whole number of 0 or more"):
         read({"exercised": -1})

@@ -13,6 +13,7 @@ from constraintrot.scenario import private
 from constraintrot.scenario.files import APART, FOLDER, load
 from constraintrot.scenario.schema import WORDINGS, Scenario
 from constraintrot.scenario.splits import SPLITS, Split, place, places
+from constraintrot.tasks.catalogue import FAMILIES
 
 FILES = sorted(path.stem for path in chain(FOLDER.glob("*.yaml"), APART.glob("*.yaml")))
 SEEDS = range(61)
@@ -44,6 +45,25 @@ def test_there_are_phrasings_enough_on_both_sides(scenario: Scenario) -> None:
     for split in ("tuning", "held_out"):
         assert len(places(len(scenario.trigger), split)) >= 4
         assert all(places(len(scenario.policy[wording]), split) for wording in WORDINGS)
+
+
+@pytest.mark.parametrize("split", ["tuning", "held_out"])
+def test_the_paper_s_families_say_their_policy_in_eight_ways_a_split(
+    scenario: Scenario, split: Split
+) -> None:
+    if scenario.family not in FAMILIES:
+        pytest.skip("not of the paper's nine")
+    said = [scenario.variant(seed, split).policy("declarative") for seed in range(64)]
+    templates = scenario.policy["declarative"]
+    assert len({templates[at] for at in places(len(templates), split)}) == 8
+    assert len(set(said[:8])) == 8, "each seed has the next one"
+    asked = [scenario.variant(seed, split).phrasing for seed in range(64)]
+    at = [next(i for i, t in enumerate(templates) if _alike(t, text)) for text in said]
+    assert len(set(zip(at, asked, strict=True))) >= 24, "policies and requests meet in many pairs"
+
+
+def _alike(template: str, text: str) -> bool:
+    return all(part in text for part in re.split(r"\{\{.*?\}\}", template))
 
 
 def test_what_is_tuned_on_is_not_what_is_measured_on(scenario: Scenario) -> None:

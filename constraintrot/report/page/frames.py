@@ -187,9 +187,14 @@ def plain(value: Any) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+# Facts that came later, so that the ids of frames which lack them stay as they are.
+_LATER = ("asked_by",)
+
+
 def _digest(row: Any) -> str:
     """Return an id for an episode without one; equal rows have equal ids."""
-    facts = "\x1f".join(str(getattr(row, name)) for name in (*KEYS, "log", "outcome"))
+    held = [name for name in KEYS if name not in _LATER or getattr(row, name) is not None]
+    facts = "\x1f".join(str(getattr(row, name)) for name in (*held, "log", "outcome"))
     return f"row-{hashlib.sha256(facts.encode()).hexdigest()[:24]}"
 
 
