@@ -166,6 +166,8 @@ def qwen_settings(window: int, **more: Any) -> dict[str, Any]:
         more: tables that come to these.
     """
     return {
+        # Else it brings the file up to date by itself.
+        "$version": 4,
         "security": {"auth": {"selectedType": "openai"}, "folderTrust": _OFF},
         "telemetry": _OFF,
         "privacy": {"usageStatisticsEnabled": False},
