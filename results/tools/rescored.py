@@ -175,7 +175,7 @@ Made by `python -m results.tools.rescored page` from [rescored.csv](rescored.csv
 Of the [survival cases](../tests/grading/survival_cases/README.md) on which both readings agree and that the rules had not been mended on; the state by the rules is that of their first run. Texts, labels and rules are by one author, so the comparison favours the rules; the policies are of the nine families, which `local` was not trained on."""
 _EPISODES = """## Episodes
 
-{n} contexts after compaction, drawn from the frames whose texts are committed; these files hold what a compaction changed and what stands around it, so unchanged earlier turns may be missing. There is no label: a difference says that one of the two is wrong."""
+{n} contexts after compaction, drawn from the frames whose texts are committed; these files hold what a compaction changed and what stands around it, so unchanged earlier turns may be missing. There is no label: a difference says that one of the two is wrong, and where the rules say `verbatim` the policy's own words stand, so it is more likely `local`."""
 
 
 @click.group()
