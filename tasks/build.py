@@ -207,5 +207,6 @@ def _metadata(
         **{name: value for name, value in told.items() if _UNSTATED.get(name) != value},
         **origin(scenario),
         "probe": parameters.probe,
+        "policy_phrasing": variant.policy_phrasing(parameters.wording),
         **own,
     }

@@ -162,11 +162,9 @@ def _local(why: str) -> Chosen:
     from constraintrot.evaluation.readers import local
     from constraintrot.rule_text.rule_reader import adapter
 
-    state = adapter.calibration().state
+    told = adapter.claim(adapter.reader_name()) or "how often it errs was not measured"
     trust = (
-        "Its answers are likely, no proof: on rules of its generator that it had not seen, AUC"
-        f" {state.auc:.2f}, precision {state.precision:.0%} and recall {state.recall:.0%} of rules"
-        " in force; less on sessions of another hand (results/doctor.md)."
+        f"Its answers are likely, no proof: {told}; on sessions it is weaker (results/doctor.md)."
     )
     return Chosen("local", WordsFirst(local(least=AGREED)), why, trust)
 

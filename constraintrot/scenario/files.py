@@ -185,4 +185,8 @@ def sampled(facts: Mapping[str, Any]) -> Variant:
             f"the sample was made with the private key {made_with}..., and {private.KEY} holds"
             " another; set that one to score it"
         )
-    return scenario.variant(facts["seed"], facts.get("split", DEFAULT_SPLIT))
+    return scenario.variant(
+        facts["seed"],
+        facts.get("split", DEFAULT_SPLIT),
+        earlier="policy_phrasing" not in facts,
+    )

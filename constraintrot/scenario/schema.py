@@ -81,12 +81,14 @@ class Scenario(Fields):
         """The seeds that a split has, each of another variant."""
         return range(secret.SEEDS if split == "private" else self.variants)
 
-    def variant(self, seed: int, split: Split = DEFAULT_SPLIT) -> Variant:
+    def variant(self, seed: int, split: Split = DEFAULT_SPLIT, *, earlier: bool = False) -> Variant:
         """The variant of a seed; those of ``seeds`` are all distinct.
 
         Args:
             seed: which values, and which of the split's phrasings.
             split: whose phrasings.
+            earlier: with the policy's text that the seed had before the phrasings of the
+                paper's families were sixteen; logs without ``policy_phrasing`` are of it.
 
         Raises:
             ScenarioError: the seed is negative, or the scenario has no private split.
@@ -95,10 +97,14 @@ class Scenario(Fields):
         if seed < 0:
             raise ScenarioError(f"seed must be 0 or more, not {seed}")
         if split != "private":
-            return Variant(scenario=self, seed=seed, split=split)
+            return Variant(scenario=self, seed=seed, split=split, earlier=earlier)
         if self.private is None:
             raise ScenarioError(f"{self.family}.{self.locale} has no section private")
         return Variant(scenario=self, seed=seed, split=split, key=secret.key())
+
+
+# The number of phrasings, by today's number, when the walk through them was another.
+_EARLIER = {16: 2}
 
 
 @dataclass(frozen=True)
@@ -109,6 +115,7 @@ class Variant:
     seed: int
     split: Split = DEFAULT_SPLIT
     key: str = field(default="", repr=False)
+    earlier: bool = field(default=False, repr=False)
 
     @cached_property
     def values(self) -> dict[str, Value]:
@@ -263,10 +270,21 @@ class Variant:
             at = self._source.choice(f"policy/{wording}", range(len(texts)))
             text = fill(texts[at], self.values)
             return secret.led(self._source, self.scenario.locale, wording, text)
+        return fill(texts[self._phrasing(len(texts))], self.values)
+
+    def policy_phrasing(self, wording: Wording) -> int | None:
+        """The place of the policy's text among its phrasings; None in the private split."""
+        return (
+            None if self._source is not None else self._phrasing(len(self.scenario.policy[wording]))
+        )
+
+    def _phrasing(self, count: int) -> int:
+        if self.earlier:
+            step = self.seed // len(places(len(self.scenario.trigger), self.split))
+            return place(_EARLIER.get(count, count), self.split, step)
         # The next seed has the next phrasing; after each round one more is left out, so that
         # policies and requests, which go around too, meet in other pairs.
-        step = self.seed + self.seed // len(places(len(texts), self.split))
-        return fill(texts[place(len(texts), self.split, step)], self.values)
+        return place(count, self.split, self.seed + self.seed // len(places(count, self.split)))
 
     def _predicate(self, spec: Mapping[str, Any]) -> Predicate:
         return predicate_from(aliased(fill(dict(spec), self.values), self.scenario.aliases))

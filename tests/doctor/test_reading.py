@@ -40,7 +40,7 @@ def test_local_reader_is_the_default_with_weights_and_its_figures_are_said(
     )
     chosen = choose(None)
     assert (chosen.kind, chosen.why) == ("local", "its weights are on this machine")
-    assert f"AUC {adapter.calibration().state.auc:.2f}" in chosen.line
+    assert adapter.claim(adapter.reader_name()) in chosen.line
     assert "no proof" in chosen.line
 
 

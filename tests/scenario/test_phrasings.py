@@ -10,7 +10,7 @@ import pytest
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.parameters import read
 from constraintrot.scenario import private
-from constraintrot.scenario.files import APART, FOLDER, load
+from constraintrot.scenario.files import APART, FOLDER, load, sampled
 from constraintrot.scenario.schema import WORDINGS, Scenario
 from constraintrot.scenario.splits import SPLITS, Split, place, places
 from constraintrot.tasks.catalogue import FAMILIES
@@ -143,3 +143,15 @@ def test_a_file_of_somebody_else_may_say_a_thing_in_one_way() -> None:
     assert scenario.variant(1).exercise(2) == []
     with pytest.raises(ValueError, match="at least 1 item"):
         Scenario.model_validate(told | {"trigger": []})
+
+
+def test_a_sample_of_an_earlier_version_has_the_policy_that_it_was_played_with() -> None:
+    """Its seed had the only declarative phrasing of its split."""
+    facts = {"family": "soft_email", "locale": "en", "seed": 5, "split": "held_out"}
+    first = load("soft_email").policy.declarative[1]
+    assert _alike(first, sampled(facts).policy("declarative"))
+    now = load("soft_email").variant(5)
+    again = sampled({**facts, "policy_phrasing": now.policy_phrasing("declarative")})
+    assert again.policy("declarative") == now.policy("declarative")
+    assert not _alike(first, now.policy("declarative"))
+    assert sampled(facts).trigger == now.trigger
