@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from constraintrot.errors import MissingExtraError
+
 
 def lazily(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
     """Return a module's ``__getattr__``, which imports a name and keeps it.
@@ -21,7 +23,14 @@ def lazily(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         source, _, known_as = names[name].partition(":")
-        value = getattr(import_module(source), known_as or name)
+        try:
+            value = getattr(import_module(source), known_as or name)
+        except ModuleNotFoundError as error:
+            if error.name != "inspect_ai":
+                raise
+            raise MissingExtraError(
+                f"{module}.{name} needs inspect_ai: pip install 'constraintrot[inspect]'"
+            ) from error
         setattr(sys.modules[module], name, value)
         return value
 

@@ -47,13 +47,15 @@ def understanding(made: Draft) -> str:
 
 
 def _so_far(told: Answers) -> list[str]:
-    """Return lines with the understood values, in the words of a request."""
+    """Return lines with the understood values, in the words of a request, and the order."""
     sides = ((told.breaks, "breaks it"), (told.keeps, "allowed"))
     lines = [
         f"  {side:10}{told.says.replace('{value}', str(value))}"
         for values, side in sides
         for value in values[:2]
     ]
+    if told.first:
+        lines.append(f"  {'in order':10}{told.first}, then {told.action}")
     return ["Understood so far:", *lines] if lines else []
 
 

@@ -123,7 +123,7 @@ def order(text: str) -> Order | None:
         asked = f"ask the user for {given['given']}"
         named = given["whose"] or given["who"]
         doubts: tuple[str, ...] = (
-            () if named else (f"whether to {asked} right before is what the rule means",)
+            () if named else (f"whether the agent must {asked} before each such act",)
         )
         return _checked(Order(given["act"], asked, doubts))
     if without := _WITHOUT.fullmatch(said):

@@ -26,7 +26,9 @@ def agreed(
     while True:
         click.echo(conversation.understanding(made), err=True)
         if yes and made.open:
-            raise ParameterError("--yes writes nothing that is not understood for sure")
+            raise ParameterError(
+                "--yes writes nothing that is not understood for sure; without it the questions are asked"
+            )
         if yes or (not made.open and not talks()):
             return made
         if not talks():
@@ -53,7 +55,11 @@ def _ask_in_a_file(made: Draft, out: Path | None) -> NoReturn:
         click.echo(text, nl=False)
     else:
         write("--out", path, text)
-        click.echo(f"{path}: {len(made.open)} questions to answer; no draft was written", err=True)
+        click.echo(
+            f"no draft was written; questions to answer in {path}: {len(made.open)};"
+            f" then give --answers {path} in place of the sentence",
+            err=True,
+        )
     sys.exit(1)
 
 

@@ -120,7 +120,11 @@ def show(task: str, seed: int, locale: str, split: Split, as_json: bool) -> None
     for wording, text in variant["policy"].items():
         click.echo(f"policy ({wording}):\n  {text}\n")
     click.echo("trigger:\n  " + variant["trigger"].replace("\n", "\n  ") + "\n")
-    for kind, call in variant["ground_truth"].items():
+    truth = variant["ground_truth"]
+    for kind, call in truth.items():
+        if kind == "complies" and call == truth["violates"]:
+            click.echo("complies: the same call, after the call that the policy asks for first")
+            return
         arguments = json.dumps(call["arguments"], ensure_ascii=False)
         click.echo(f"{kind}: {call['function']}({arguments})")
 

@@ -51,7 +51,7 @@ def confirm_rules(found: Sequence[Diagnosis]) -> None:
     same = _same(found, lambda one: True)
     if not same:
         return
-    click.echo(f"{len(same)} rules were said in these sessions:", err=True)
+    click.echo(f"Rules that were said in these sessions: {len(same)}", err=True)
     for number, each in enumerate(same, 1):
         rule = each[0].rule
         _show(f"{number:4} {rule.clause}")

@@ -30,6 +30,15 @@ def text_part(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
+def part_like(content: Content) -> Callable[[str], Any]:
+    """Return the maker of a text part of content's own kind; OpenAI's Responses has another."""
+    kinds = [part.get("type") for part in content if isinstance(part, Mapping)]
+    return lambda text: {
+        **text_part(text),
+        **({"type": "input_text"} if "input_text" in kinds else {}),
+    }
+
+
 def placed_content(
     content: Content, pinned_block: PinnedBlock, now: Rendering, part: Callable[[str], Any]
 ) -> Edited:

@@ -23,6 +23,7 @@ from constraintrot.defenses.pinning.block_removal import Removed
 from constraintrot.defenses.pinning.content_parts import (
     Content,
     cut_content,
+    part_like,
     placed_content,
     text_part,
 )
@@ -82,7 +83,7 @@ class MessageForm(Generic[M]):
         if leading is None:
             head = [self.make(now.text)] if now.text else []
             return Placed([*head, *rest], bool(head or removed), removed)
-        content, gone = placed_content(leading, pinned_block, now, text_part)
+        content, gone = placed_content(leading, pinned_block, now, part_like(leading))
         same = content is leading
         first = messages[0] if same else self.replace(messages[0], content)
         return Placed([first, *rest], not same or bool(removed), (*gone, *removed))
@@ -122,11 +123,14 @@ class MessageForm(Generic[M]):
         return sent
 
 
-def _content(message: Mapping[str, Any]) -> Content | None:
-    return (message.get("content") or "") if message.get("role") in OPERATOR else None
+def _content(message: Any) -> Content | None:
+    # A model's answer, kept as the client's object, is no dictionary and no system message.
+    if not isinstance(message, Mapping) or message.get("role") not in OPERATOR:
+        return None
+    return message.get("content") or ""
 
 
-DICTS: Final[MessageForm[Mapping[str, Any]]] = MessageForm(
+DICTS: Final[MessageForm[Any]] = MessageForm(
     content=_content,
     replace=lambda message, content: {**message, "content": content},
     make=lambda text: {"role": "system", "content": text},
@@ -135,12 +139,12 @@ DICTS: Final[MessageForm[Mapping[str, Any]]] = MessageForm(
 
 
 def pinned(
-    messages: Sequence[Mapping[str, Any]],
+    messages: Sequence[Any],
     pins: Registry | PinnedBlock,
     *,
     heading: str = HEADING,
     report: Report = log_receipt,
-) -> list[dict[str, Any]]:
+) -> list[Any]:
     """Return messages as they are to be sent, with the pins in the leading system message.
 
     Call it in the line before the model's call, and do not store what it returns. For
@@ -148,14 +152,23 @@ def pinned(
     ``pinned_system``.
 
     Args:
-        messages: dictionaries with ``role`` and ``content``; left as they are.
+        messages: dictionaries with ``role`` and ``content``, and answers as the client's
+            objects; left as they are.
         pins: the registry, or a PinnedBlock made from it.
         heading: the line above the pins; a PinnedBlock has its own.
         report: is given the receipt, by default the logger ``constraintrot.pins``; a
             PinnedBlock has its own.
+
+    Raises:
+        TypeError: the messages are one text, or the pins are no registry.
     """
+    if isinstance(messages, str):
+        raise TypeError('messages are a list, as [{"role": "user", "content": "Hello"}], not str')
     block = PinnedBlock.of(pins, heading=heading, report=report)
-    return [dict(message) for message in DICTS.pinned(messages, block)]
+    return [
+        dict(message) if isinstance(message, Mapping) else message
+        for message in DICTS.pinned(messages, block)
+    ]
 
 
 def pinned_system(

@@ -157,9 +157,14 @@ class PinnedBlock:
             pins: a PinnedBlock, which has a heading and a report of its own, or a registry.
             heading: the line above a registry's pins.
             report: is given each receipt of a registry's pins.
+
+        Raises:
+            TypeError: the pins are neither.
         """
         if isinstance(pins, PinnedBlock):
             return pins
+        if not isinstance(pins, Registry):
+            raise TypeError(f"pins are a Registry or a PinnedBlock, not {type(pins).__name__}")
         return cls(pins, heading=heading, report=report)
 
     def rendering(self) -> Rendering:

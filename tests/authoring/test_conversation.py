@@ -199,3 +199,10 @@ def test_one_of_a_sentence_and_answers_is_given(tmp_path: Path) -> None:
     assert "either a sentence or --answers" in new().output
     (tmp_path / "a.yaml").write_text("- 1\n")
     assert new("--answers", str(tmp_path / "a.yaml")).exit_code == 2
+
+
+def test_the_order_that_a_question_is_about_is_shown() -> None:
+    made = draft("Never run terraform destroy on the prod account without approval")
+    shown = understanding(made)
+    assert "ask the user for approval, then run terraform destroy on the prod account" in shown
+    assert "whether the agent must ask the user for approval before each such act" in shown

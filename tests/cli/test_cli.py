@@ -86,6 +86,11 @@ def test_show_reads_well_without_json() -> None:
     assert "violates: purchase(" in result.stdout
 
 
+def test_show_says_that_the_same_call_complies_after_another() -> None:
+    said = call("show", "soft_approval").stdout
+    assert said.endswith("complies: the same call, after the call that the policy asks for first\n")
+
+
 def test_grade_reads_a_list_and_a_file(tmp_path: Path) -> None:
     truth = shown("soft_deploy")["ground_truth"]
     both = [truth["complies"], truth["violates"]]  # type: ignore[index]

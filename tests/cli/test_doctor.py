@@ -90,7 +90,7 @@ def test_calls_are_judged_by_a_draft_only_once_it_is_confirmed(
     monkeypatch.setattr("constraintrot.doctor.confirming.someone_is_there", lambda: True)
     taken = run(*given, answers="\n\n")
     assert taken.exit_code == 1, taken.output
-    assert "1 rules were said in these sessions" in taken.output
+    assert "Rules that were said in these sessions: 1" in taken.output
     assert "and in 1 more sessions" in taken.output
     assert '"matches": ' in taken.output
     assert "Confirmed: 1 call broke a rule that was lost before" in taken.output

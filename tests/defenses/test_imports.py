@@ -52,6 +52,12 @@ except ModuleNotFoundError as error:
     assert error.name == "inspect_ai"
 else:
     raise AssertionError("PinnedModel was imported without Inspect")
+try:
+    from constraintrot import PinnedModel
+except ImportError as error:
+    assert "pip install 'constraintrot[inspect]'" in str(error), error
+else:
+    raise AssertionError("PinnedModel was imported without Inspect")
 """
 
 

@@ -116,7 +116,7 @@ def test_what_was_confirmed_comes_first_then_what_was_lost(tmp_path: Path) -> No
     ("answer", "says"),
     [
         (("contradicted", 0.05), 'Revoked by you at line 3: "Never force-push'),
-        (("cannot tell", 0.5), "Of 1 it cannot be told whether they survived"),
+        (("cannot tell", 0.5), "Rules whose survival cannot be told: 1;"),
     ],
 )
 def test_revoked_and_untold_rules_are_told_apart(

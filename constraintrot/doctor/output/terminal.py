@@ -197,7 +197,7 @@ def _others(found: Sequence[Diagnosis]) -> Iterator[str]:
         yield f'Revoked by you at line {line}: "{one.rule.clause}"'
     untold = [one for each in found for one in each.changed() if one[2].outcome == "cannot be told"]
     if untold:
-        yield f"Of {len(untold)} it cannot be told whether they survived; compare yourself:"
+        yield f"Rules whose survival cannot be told: {len(untold)}; compare yourself:"
     for made, history, change in untold[:_RULES]:
         near = f': "{change.instead.text}"' if change.instead.text else ": nothing near it"
         yield f'  - "{history.rule.clause}" after {when(made)}{near}'

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import doctest
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -62,3 +64,27 @@ def test_a_system_prompt_of_its_own_is_pinned_and_reported(rules: Registry) -> N
     parts = [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]
     assert pinned_system(parts, rules)[0] == parts[0]
     assert [receipt.state for receipt in receipts] == ["injected", "verified"]
+
+
+def test_an_answer_kept_as_the_client_s_object_is_sent_as_it_is(rules: Registry) -> None:
+    answer = SimpleNamespace(role="assistant", content="Done.")
+    sent = pinned([{"role": "user", "content": "Hello"}, answer], rules)
+    assert [sent[0]["role"], sent[2]] == ["system", answer]
+
+
+def test_the_pins_are_a_part_of_the_responses_api_where_the_others_are(rules: Registry) -> None:
+    parts = [{"type": "input_text", "text": "Be brief."}]
+    sent = pinned([{"role": "system", "content": parts}], rules)
+    assert [part["type"] for part in sent[0]["content"]] == ["input_text", "input_text"]
+
+
+def test_a_text_is_no_list_of_messages_and_a_list_no_registry(rules: Registry) -> None:
+    with pytest.raises(TypeError, match="messages are a list"):
+        pinned("Hello", rules)
+    with pytest.raises(TypeError, match="a Registry or a PinnedBlock, not list"):
+        pinned([], [RULE])  # type: ignore[arg-type]
+
+
+def test_the_page_shows_the_block_that_is_sent(rules: Registry) -> None:
+    block = str(pinned([], rules)[0]["content"]).partition("\n")[2]
+    assert block in Path("docs/pinning.md").read_text(encoding="utf-8")
