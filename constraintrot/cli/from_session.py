@@ -121,8 +121,12 @@ def _laid_under(made: Draft, session: Session) -> dict[str, Any]:
     masker = Masker()
     turns = as_scenario.recorded(session, made.understood.rule, masker)
     data, left_out = as_scenario.with_history(made.data, turns)
-    told = f"{len(data['recorded'])} recorded turns; {left_out} left out, since they say the rule;"
-    click.echo(f"{told} {masker.masked} secrets masked", err=True)
+    click.echo(
+        f"{len(data['recorded'])} recorded turns, without the sentences of the rule;"
+        f" {left_out} more left out, which say it in other words or act on it;"
+        f" {masker.masked} secrets masked",
+        err=True,
+    )
     return data
 
 

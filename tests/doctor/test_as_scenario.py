@@ -59,7 +59,7 @@ def test_the_history_is_the_session_s_up_to_its_compaction_without_rule_and_secr
 ) -> None:
     result = made(session, "--rule", RULE)
     assert result.exit_code == 0, result.output
-    assert "3 recorded turns; 1 left out" in result.output
+    assert "3 recorded turns, without the sentences of the rule; 1 more left out" in result.output
     assert "1 secrets masked" in result.output
     path = session.with_name("mine.yaml")
     scenario, faults = of_file(path, range(3))
