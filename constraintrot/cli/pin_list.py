@@ -81,10 +81,11 @@ def trust_command(file: Path | None, key: str | None, repository: str | None, re
     from constraintrot.defenses.operator.pin_list import read_list
 
     path = (file or _root() / owners.IN_REPOSITORY).absolute()
-    found, folder = read_list(path), pins_folder()
+    folder = pins_folder()
     if revoke:
-        _revoke(path, found, folder)
+        _revoke(path, folder)
         return
+    found = read_list(path)
     owners.identity(path, found, repository)
     _show(found)
     if key is not None and key != found.key.id:
@@ -97,17 +98,18 @@ def trust_command(file: Path | None, key: str | None, repository: str | None, re
     click.echo(f"trusted; constraintrot pin install AGENT{more}{rules} puts it in force.")
 
 
-def _revoke(path: Path, found: PinList, folder: Path) -> None:
+def _revoke(path: Path, folder: Path) -> None:
     from constraintrot.coding_agents.pins import owners
     from constraintrot.coding_agents.pins.compiled import read_compiled
     from constraintrot.coding_agents.pins.installing import uninstall
     from constraintrot.coding_agents.pins.record import records
 
-    gone = owners.revoke(path, found, folder)
+    gone = owners.revoke(path, folder)
     click.echo("not trusted any more" if gone else "it was not trusted")
     for record in records():
         compiled = read_compiled(record.pin.folder)
-        if compiled.get("signed") and compiled["path"] == str(path):
+        same = compiled.get("signed") and compiled["path"] == str(path)
+        if same or any(one.was_compiled(compiled) for one in gone):
             uninstall(record.pin)
             click.echo(f"{record.pin.agent.title}, {record.scope}: its policies are taken out")
 

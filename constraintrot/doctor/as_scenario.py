@@ -146,11 +146,13 @@ def _masked(turn: Turn, masker: Masker, change: Callable[[str], str]) -> Turn:
     """A turn with its texts changed, but for the names of tools."""
 
     def mapped(value: Any, secret: bool = False, deep: int = _DEEPEST) -> Any:
-        if secret and isinstance(value, str):
+        nested = isinstance(value, (list, dict))
+        # What lies too deep is not searched for names, and so it is left out whole.
+        if not deep if nested else secret and value is not None:
             masker.masked += 1
             return MASK
-        if isinstance(value, str) or not deep:
-            return change(str(value)) or _NOTHING
+        if isinstance(value, str):
+            return change(value) or _NOTHING
         if isinstance(value, list):
             return [mapped(one, secret, deep - 1) for one in value]
         if isinstance(value, dict):

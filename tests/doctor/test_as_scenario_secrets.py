@@ -10,6 +10,10 @@ from click.testing import CliRunner
 from inspect_ai.model import get_model
 
 from constraintrot.cli.main import main
+from constraintrot.coding_agents.sessions import sessions
+from constraintrot.coding_agents.sessions.events import Session
+from constraintrot.doctor.as_scenario import recorded
+from constraintrot.redaction import Masker
 from constraintrot.scenario import user_files
 from tests.conftest import Run
 from tests.doctor import recordings
@@ -109,6 +113,22 @@ def test_secrets_of_every_format_stay_out_of_files_and_requests(tmp_path: Path, 
     asked = [str(body) for body in stub.requests]
     assert sum("[secret]" in body for body in asked) >= len(paths)
     assert [seen(body) for body in asked] == [[]] * len(asked)
+
+
+def test_secrets_that_are_numbers_or_lie_deep_are_masked(tmp_path: Path) -> None:
+    deep: dict[str, Any] = {"password": {"inner": CORE}}
+    for _ in range(30):
+        deep = {"a": deep}
+    arguments = {"password": 9182736455, "max_tokens": 512, "token": None, "deep": deep}
+    path = made.write(
+        tmp_path / "claude.jsonl", made.user(1, "Look."), *made.call(2, "Bash", arguments, "done")
+    )
+    (session,) = sessions(path)
+    assert isinstance(session, Session)
+    told = str(recorded(session, RULE, Masker()))
+    assert "9182736455" not in told
+    assert CORE not in told
+    assert "'max_tokens': 512, 'token': None" in told
 
 
 def test_a_rule_that_names_a_secret_is_offered_without_it(tmp_path: Path) -> None:

@@ -216,9 +216,10 @@ def _check_rules(state: Health, folder: Path) -> None:
         )
     try:
         registry_of(source_of(compiled), folder.parent)
-    except OlderListError as refusal:
-        state.says.append(f"{refusal}; the later one holds")
     except (ConstraintRotError, OSError) as error:
+        if isinstance(error, OlderListError) and error.holds(signed):
+            state.says.append(f"{error}; the later one holds")
+            return
         state.faults.append(f"the policies cannot be read: {error}")
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import constraintrot
 from constraintrot.coding_agents.pins.errors import OlderListError, PinInstallError
-from constraintrot.coding_agents.pins.owners import accepted
+from constraintrot.coding_agents.pins.owners import OWNERS, accepted
 from constraintrot.defenses.operator import PinList, ScopeError
 from constraintrot.defenses.pinning.block_marks import marks_of
 from constraintrot.defenses.rampart import Principal, Registry
@@ -117,6 +117,7 @@ def compile_rules(
     longest: int,
     heading: str = HEADING,
     named: Mapping[str, Any] | None = None,
+    note: bool = True,
 ) -> dict[str, Any]:
     """Compile a source into the data that the hook reads.
 
@@ -129,19 +130,23 @@ def compile_rules(
             ``@REVISION@`` its revision: an agent drops a text that it was handed before, so
             that rules that come back need another text.
         named: the list's name, and what the hook of another scope has to know of it.
+        note: whether the revision of a signed list is noted as seen.
 
     Raises:
         ConstraintRotError: the source cannot be used, or is too long.
     """
     # Read before they are parsed: what changes between the two is compiled at the next call.
     files = source.files()
+    if source.kind in ("signed", "repository") and (folder.parent / OWNERS).exists():
+        # A later revision that another pin accepted, or trust that ended, counts here too.
+        files = [*files, folder.parent / OWNERS]
     sources = [{"path": str(file), "sha256": sha256(_bytes(file)).hexdigest()} for file in files]
     before = _before(folder)
     try:
-        registry, signed = registry_of(source, folder.parent, note=True)
+        registry, signed = registry_of(source, folder.parent, note=note)
     except OlderListError as refusal:
         # As after a change to an older branch: what was accepted last holds, and no harm is done.
-        if before.get("path") != str(source.path):
+        if before.get("path") != str(source.path) or not refusal.holds(before.get("signed")):
             raise
         return {**before, "sources": sources, "refused": f"{refusal}; the later one holds"}
     marks = marks_of(registry)

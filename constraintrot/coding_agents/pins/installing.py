@@ -115,7 +115,7 @@ def _install(
     if write:
         _make_folder(folder)
     key = (folder / "key").read_bytes() if write else bytes(_KEY_BYTES)
-    compiled = compile_rules(folder, source, key, pin.agent.longest, heading, pin.named)
+    compiled = compile_rules(folder, source, key, pin.agent.longest, heading, pin.named, note=write)
     edits = [
         Edit.planned(folder, target, record.files)
         for target in targets.of(pin.agent, pin.settings, folder, compiled, summarizer)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from constraintrot import files
 from constraintrot.coding_agents.pins.errors import OlderListError, PinInstallError
@@ -23,7 +23,7 @@ from constraintrot.defenses.operator.pin_list import of_repository, read_list
 IN_REPOSITORY: Final = Path(".constraintrot/pins.json")
 """The file of a repository's list, below the repository's folder."""
 TRUST: Final = "constraintrot pin trust shows it and asks"
-_OWNERS: Final = "owners.json"
+OWNERS: Final = "owners.json"
 _LARGEST: Final = 1_000_000
 _ORIGIN: Final = re.compile(r'\[remote "origin"\]([^\[]*)', re.IGNORECASE)
 _URL: Final = re.compile(r"^\s*url\s*=\s*(\S+)\s*$", re.MULTILINE | re.IGNORECASE)
@@ -55,6 +55,14 @@ class Trusted:
     owner: str
     revision: int
     digest: str
+
+    def was_compiled(self, compiled: Mapping[str, Any]) -> bool:
+        """Return whether a pin's compiled rules are of this list, under any path to it."""
+        if self.place is not None:
+            folder = Path(compiled["path"]).parent.parent
+            return compiled["kind"] == "repository" and str(folder.resolve()) == self.place
+        signed = compiled["signed"] if compiled["kind"] == "signed" else {}
+        return (signed.get("name"), signed.get("owner")) == (self.name, self.owner)
 
     def same_list(self, place: str | None, found: PinList) -> bool:
         """Return whether a list of this place is the one that is meant."""
@@ -149,13 +157,21 @@ def trust(file: Path, found: PinList, repository: str | None, folder: Path) -> N
         kept.append(Trusted(place, found.repository, origin, *known))
 
 
-def revoke(file: Path, found: PinList, folder: Path) -> bool:
-    """Trust the owner of a list no longer; whether it was trusted."""
-    place = place_of(file, found)
+def revoke(file: Path, folder: Path) -> list[Trusted]:
+    """Trust the owner of a list no longer; return what was trusted.
+
+    A repository's list is known by its place, so that its file may be damaged or gone.
+
+    Raises:
+        OperatorError: the file is in no trusted place, and cannot be read.
+    """
+    place = str(file.parent.parent.resolve()) if file.parts[-2:] == IN_REPOSITORY.parts else None
     with _kept(folder) as kept:
-        left = [one for one in kept if not one.same_list(place, found)]
-        gone = len(left) < len(kept)
-        kept[:] = left
+        gone = [one for one in kept if place is not None and one.place == place]
+        if not gone:
+            found = read_list(file)
+            gone = [one for one in kept if one.same_list(place_of(file, found), found)]
+        kept[:] = [one for one in kept if one not in gone]
     return gone
 
 
@@ -217,19 +233,21 @@ def _check_newer(file: Path, found: PinList, known: Trusted) -> None:
     if found.revision < known.revision:
         raise OlderListError(
             f"{file} is of revision {found.revision}, and revision {known.revision} was in force"
-            " here: an older list is refused"
+            " here: an older list is refused",
+            (known.owner, known.revision),
         )
     if found.revision == known.revision and found.digest != known.digest:
         raise OlderListError(
             f"{file} is another list of revision {found.revision} than the one that was in force"
-            " here: it is refused"
+            " here: it is refused",
+            (known.owner, known.revision),
         )
 
 
 @contextmanager
 def _kept(folder: Path) -> Iterator[list[Trusted]]:
     """What is trusted, to be changed; written where it was changed."""
-    path = folder / _OWNERS
+    path = folder / OWNERS
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with files.locked(path, PinInstallError):
         kept = _read(path)

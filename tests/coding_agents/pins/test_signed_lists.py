@@ -422,6 +422,73 @@ def test_trust_that_is_taken_back_takes_the_pins_out(
     assert "which you do not trust for it" in refusal("install", "claude", "--project")
 
 
+def test_a_pin_that_missed_the_later_list_warns_of_an_older_one(
+    shop: Path, held: Callable[[], dict[str, Any]]
+) -> None:
+    done("install", "codex", "--project")
+    codex = Pin(AGENTS["codex"], "project", shop).folder
+    write(shop, signed("Deploy on Mondays only.", revision=5))
+    assert "Mondays" in said(held())
+    # Codex did not run meanwhile, so that it has revision 1, and never had revision 5.
+    for text in (signed(), signed("Be lax.", revision=4)):
+        write(shop, text)
+        answer = fire(codex, {**START, "session_id": text}, "codex")
+        assert "WARNING" in said(answer)
+        assert "revision 5 was in force here" in said(answer)
+        assert "Be lax." not in said(answer)
+        assert "Mondays" in said(held())
+        (faulty,) = [
+            one for one in json.loads(call("status", "--no-play", "--json").stdout)["pins"]
+            if one["agent"] == "codex"
+        ]  # fmt: skip
+        assert not faulty["in_force"]
+
+
+def test_a_dry_run_notes_no_revision(shop: Path, held: Callable[[], dict[str, Any]]) -> None:
+    write(shop, signed("Be lax.", revision=9))
+    done("install", "codex", "--project", "--dry-run")
+    write(shop, signed("Deploy on Mondays only.", revision=2))
+    assert "Mondays" in said(held())
+
+
+@pytest.mark.parametrize("damage", ["gone", "damaged", "stranger's"])
+def test_trust_in_a_repository_ends_whatever_is_in_its_file(
+    shop: Path, held: Callable[[], dict[str, Any]], damage: str
+) -> None:
+    path = shop / owners.IN_REPOSITORY
+    if damage == "gone":
+        path.unlink()
+    else:
+        path.write_text("{" if damage == "damaged" else signed("Be lax.", by=OTHER))
+    assert "its policies are taken out" in done("trust", "--revoke")
+    write(shop, signed())
+    assert "which you do not trust for it" in refusal("install", "claude", "--project")
+
+
+def test_trust_that_ends_takes_out_pins_of_any_path_to_the_list(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done("trust", stdin="y\n")
+    (tmp_path / "link").symlink_to(shop)
+    monkeypatch.setattr(Path, "cwd", lambda: tmp_path / "link")
+    done("install", "claude", "--project")
+    monkeypatch.setattr(Path, "cwd", lambda: shop)
+    assert "its policies are taken out" in done(
+        "trust", "--revoke", str(shop / owners.IN_REPOSITORY)
+    )
+
+
+def test_trust_that_ends_takes_out_copies_of_a_users_list(shop: Path, tmp_path: Path) -> None:
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    for path in (one, other):
+        path.write_text(signed(repository=None, name="mine"))
+    done("trust", str(one), "--key", OWNER.public.id)
+    done("install", "claude", "--rules", str(one))
+    done("install", "codex", "--rules", str(other))
+    told = done("trust", "--revoke", str(one))
+    assert told.count("its policies are taken out") == 2
+
+
 def test_a_list_shows_no_terminal_escapes_before_it_is_trusted(shop: Path) -> None:
     write(shop, signed("Be good.\x1b[2J\x1b]0;x\x07"))
     told = call("trust", stdin="y\n").output
