@@ -23,6 +23,12 @@ _FORBIDS = re.compile(
     r"|untouched|only|instead of|rather than|nie|niemals|nicht|kein\w*|nur|nunca|no|jam[aá]s|s[oó]lo)\b|[不禁勿别]",
     re.IGNORECASE,
 )
+# Before a command or a path, they turn what is forbidden around: "never deploy without `make test`".
+_INVERTS = re.compile(
+    r"\b(?:always|except|unless|without|outside|other than|(?:any|no)thing but|forget|hesitate|fail"
+    r"|(?<!read-)only|immer|au(?:ss|ß)er\w*|ohne|vergiss|nur|siempre|sin|salvo|excepto|s[oó]lo)\b",
+    re.IGNORECASE,
+)
 _CODE = re.compile(r"`([^`\n]{2,80})`")
 _COMMAND = re.compile(
     r"(?:git|npm|pnpm|yarn|pip|docker|kubectl|terraform|rm|sudo|curl|make|cargo|go|psql|aws|gh|ssh|helm)\b"
@@ -59,7 +65,8 @@ def draft(rule: str) -> Told | None:
     Args:
         rule: its text.
     """
-    if not _FORBIDS.search(rule):
+    # ``--force-with-lease`` is mostly what is to be used instead.
+    if not _FORBIDS.search(rule) or "with-lease" in rule:
         return None
     return next((told for form in _FORMS if (told := form(rule)) is not None), None)
 
@@ -89,15 +96,19 @@ def _branch(rule: str) -> Told | None:
     found = _PUSH.search(rule)
     if found is None or not (found[1] in _BRANCHES or "/" in found[1]):
         return None
+    if _INVERTS.search(rule, 0, found.start()):
+        return None
     return _shell(rf"\bgit\s+push\b[^\n;&|]*[\s:]{re.escape(found[1])}(?:\s|$)")
 
 
 def _command(rule: str) -> Told | None:
-    code = _CODE.findall(rule)
+    code = list(_CODE.finditer(rule))
     # Of two commands one may be what is to be used instead.
-    if len(code) != 1 or not _COMMAND.match(code[0]):
+    if len(code) != 1 or not _COMMAND.match(code[0][1]):
         return None
-    return _shell(r"\s+".join(map(re.escape, code[0].split())))
+    if _INVERTS.search(rule, 0, code[0].start()):
+        return None
+    return _shell(r"\s+".join(map(re.escape, code[0][1].split())))
 
 
 def _recipients(rule: str) -> Told | None:
@@ -113,7 +124,7 @@ def _recipients(rule: str) -> Told | None:
 
 def _path(rule: str) -> Told | None:
     found = _PATH.search(rule)
-    if found is None or not _TOUCHES.search(rule):
+    if found is None or not _TOUCHES.search(rule) or _INVERTS.search(rule, 0, found.start()):
         return None
     path = re.escape(found[1].rstrip("/*.")).replace(r"\*", "[^/]*")
     return {"tool": _WRITES, "matches": rf"(?:^|[\s/\"'])(?:{path})(?:/|$|[\s\"'])"}

@@ -170,6 +170,20 @@ def test_pins_read_as_seeds_and_leave_out_what_tools_brought(
     assert set(pins(found, str, from_tools=True).rules.values()) == {made.FORCE_PUSH, HANDBOOK}
 
 
+@pytest.mark.parametrize("first", ["tool", "user"])
+def test_a_tool_that_says_a_users_rule_takes_no_pin_away(tmp_path: Path, first: str) -> None:
+    rest = (*made.compacted(3, made.SUMMARY), made.reply(4, "ok"))
+    told = made.call(2, "mcp__office__handbook", {}, f"Policy: {made.FORCE_PUSH}")
+    tool = made.write(tmp_path / "t.jsonl", made.user(1, "Look it up."), *told, *rest)
+    user = made.write(tmp_path / "u.jsonl", made.user(1, made.FORCE_PUSH), *rest)
+    both = [made.read(one, {"": ("lost", 0.04)}) for one in (tool, user)]
+    for history in (history for one in both for history in one.histories):
+        assert history.lost_at == 1
+        history.accepted = True
+    chosen = pins(both if first == "tool" else both[::-1], str)
+    assert list(chosen.rules.values()) == [made.FORCE_PUSH]
+
+
 def test_nothing_to_pin_writes_nothing(tmp_path: Path) -> None:
     assert write_pins(pins([], str), tmp_path / "pins") is None
     assert not (tmp_path / "pins").exists()

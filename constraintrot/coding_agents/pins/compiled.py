@@ -69,8 +69,9 @@ class Source:
         Raises:
             PinInstallError: there is no such file, or a folder where there should be none.
         """
-        if self.kind == "rules" and self.path.is_dir():
-            raise PinInstallError(f"{self.path} is a folder; name it with --seeds")
+        if self.kind != "seeds" and self.path.is_dir():
+            seeds = "; name it with --seeds" if self.kind == "rules" else ", not a signed list"
+            raise PinInstallError(f"{self.path} is a folder{seeds}")
         if not self.path.exists():
             raise PinInstallError(f"{self.path} is not there")
         if self.kind == "seeds" and not self.path.is_dir():

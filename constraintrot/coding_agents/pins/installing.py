@@ -37,12 +37,11 @@ from constraintrot.coding_agents.pins.record import (
     read_record,
     write_record,
 )
-from constraintrot.defenses.operator.pin_list import looks_signed
+from constraintrot.defenses.operator.pin_list import LARGEST, looks_signed
 from constraintrot.errors import ConstraintRotError
 from constraintrot.files import held, replace
 
 _KEY_BYTES: Final = 32
-_BEGINNING: Final = 256
 
 
 @dataclass(frozen=True)
@@ -176,7 +175,7 @@ def source_named(path: Path) -> Source:
     if not path.is_file():
         return Source("rules", path)
     with path.open("rb") as file:
-        return Source("signed" if looks_signed(file.read(_BEGINNING)) else "rules", path)
+        return Source("signed" if looks_signed(file.read(LARGEST)) else "rules", path)
 
 
 def source_in(project: Path) -> Source | None:

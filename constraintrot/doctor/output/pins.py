@@ -45,21 +45,22 @@ def pins(
     unconfirmed: list[str] = []
     masked: list[str] = []
     taken: set[str] = set()
-    for one in found:
-        for _, history, _ in one.lost():
-            if history.rule.folded in taken:
-                continue
-            taken.add(history.rule.folded)
-            if not history.accepted:
-                unconfirmed.append(history.rule.text)
-                continue
-            if not from_tools and not _trusted(history):
-                left_out.append(history.rule.text)
-                continue
-            name = _unused(history.rule.name, chosen)
-            chosen[name] = mask(history.rule.text)
-            if chosen[name] != history.rule.text:
-                masked.append(name)
+    lost = [history for one in found for _, history, _ in one.lost()]
+    # A tool that says what the user said takes nothing away.
+    for history in sorted(lost, key=lambda one: (not one.accepted, not _trusted(one))):
+        if history.rule.folded in taken:
+            continue
+        taken.add(history.rule.folded)
+        if not history.accepted:
+            unconfirmed.append(history.rule.text)
+            continue
+        if not from_tools and not _trusted(history):
+            left_out.append(history.rule.text)
+            continue
+        name = _unused(history.rule.name, chosen)
+        chosen[name] = mask(history.rule.text)
+        if chosen[name] != history.rule.text:
+            masked.append(name)
     return Pins(chosen, left_out, unconfirmed, masked)
 
 

@@ -444,6 +444,20 @@ def test_a_pin_that_missed_the_later_list_warns_of_an_older_one(
         assert not faulty["in_force"]
 
 
+def test_blanks_before_a_list_and_a_folder_in_its_place_are_no_way_around_its_owner(
+    shop: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "list.json"
+    path.write_text(" " * 300 + signed("Be lax.", by=OTHER, repository=None))
+    assert "which you do not trust for it" in refusal("install", "claude", "--rules", str(path))
+    place = shop / owners.IN_REPOSITORY
+    place.unlink()
+    for name in ("a.md", "b.md"):
+        place.mkdir(exist_ok=True)
+        (place / name).write_text("Be lax.")
+        assert "is a folder, not a signed list" in refusal("install", "claude", "--project")
+
+
 def test_a_dry_run_notes_no_revision(shop: Path, held: Callable[[], dict[str, Any]]) -> None:
     write(shop, signed("Be lax.", revision=9))
     done("install", "codex", "--project", "--dry-run")
