@@ -10,7 +10,13 @@ import pytest
 
 from constraintrot.coding_agents import sessions as room
 from constraintrot.coding_agents.sessions import sessions
-from constraintrot.coding_agents.sessions.events import Compaction, Losses, Message, Refused
+from constraintrot.coding_agents.sessions.events import (
+    Compaction,
+    Losses,
+    Message,
+    Refused,
+    Session,
+)
 from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.rules import Rule
 from tests.doctor import recordings
@@ -164,3 +170,23 @@ def test_what_is_none_of_them_lists_the_formats(
     (found,) = sessions(path)
     assert isinstance(found, Refused)
     assert "constraintrot[inspect]" in found.why
+
+
+def test_conversations_that_begin_alike_are_no_compaction_of_each_other(tmp_path: Path) -> None:
+    opening = [SYSTEM, user("hi"), reply("Hello, what is it?")]
+    ann = [
+        *opening, user(made.FORCE_PUSH), reply("Noted."),
+        user("Look at the importer."), reply("It drops a row."),
+        user("Thanks."),
+    ]  # fmt: skip
+    ben = [*opening, user("The box is broken."), reply("Sorry."),
+           user("Mend it.")]  # fmt: skip
+    done = reply("Done.")
+    whole = [(ann, done), (ben, done)]
+    each = [(one[:at], done) for one in (ann, ben) for at in range(2, len(one) + 1, 2)]
+    for calls in (whole, each):
+        path = recordings.write(tmp_path / "calls.jsonl", "chat", calls)
+        found = [one for one in sessions(path) if isinstance(one, Session)]
+        told = [[*one.events(Losses())] for one in found]
+        assert not any(isinstance(event, Compaction) for events in told for event in events)
+        assert ["box" in str(events) for events in told] == [False, True]

@@ -209,6 +209,23 @@ def goes_on(before: ModelEvent, after: ModelEvent, recent: Sequence[ModelEvent])
         return False
     if set(_texts(before.input)) & set(_texts(after.input)):
         return True
+    return _is_told(after, recent)
+
+
+def is_another(before: ModelEvent, after: ModelEvent, recent: Sequence[ModelEvent]) -> bool:
+    """Return whether a call is of another conversation that begins with the same words.
+
+    Nothing but its beginning is of the earlier call, and no answer is told to it as a summary.
+    """
+    was, now = _texts(before.input), _texts(after.input)
+    pairs = enumerate(zip(was, now, strict=False))
+    same = next((at for at, (old, new) in pairs if old != new), min(len(was), len(now)))
+    apart = same > 0 and not set(was[same:]) & set(now[same:])
+    return apart and _rewrites(before, after) and not _is_told(after, recent)
+
+
+def _is_told(after: ModelEvent, recent: Sequence[ModelEvent]) -> bool:
+    """Return whether an earlier answer is told to the model in the words of somebody else."""
     shown = _texts(one for one in after.input if one.role != "assistant")
     answers = (" ".join(one.output.completion.split()) for one in recent)
     return any(

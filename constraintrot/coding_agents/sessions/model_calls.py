@@ -19,7 +19,7 @@ from inspect_ai.event import CompactionEvent, ModelEvent
 from inspect_ai.model import ChatCompletionChoice, ChatMessage, GenerateConfig, ModelOutput
 
 from constraintrot.coding_agents.sessions.events import Event, Losses, Record, Refused, Session
-from constraintrot.coding_agents.sessions.inspect_messages import conversation, goes_on
+from constraintrot.coding_agents.sessions.inspect_messages import conversation, goes_on, is_another
 from constraintrot.coding_agents.sessions.message_lists import Recorded
 from constraintrot.coding_agents.wire.conversation import Said
 from constraintrot.coding_agents.wire.messages import message
@@ -88,7 +88,11 @@ def _add(threads: list[_Thread], call: Sequence[Recorded]) -> None:
 def _has(known: str, told: Sequence[object], name: str, call: ModelEvent) -> bool:
     """Return whether a call belongs to a thread: by its name, else by what it goes on from."""
     recent = [one for one in told[-_RECENT:] if isinstance(one, ModelEvent)]
-    return name == known if name else any(goes_on(one, call, recent) for one in recent)
+    if name:
+        return name == known
+    # Many conversations with one program begin with the same words.
+    on = any(goes_on(one, call, recent) for one in recent)
+    return on and not is_another(recent[-1], call, recent)
 
 
 def _events(
