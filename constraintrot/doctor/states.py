@@ -71,7 +71,10 @@ async def _revocations(found: Diagnosis, reader: Reader, count: Count, together:
             if lifts(reading):
                 its = [turn for turn, some in group if history in some]
                 quoted = [turn for turn in its if reading.quote and reading.quote in turn.text]
-                history.revoked = (quoted or its)[-1]
+                turn = (quoted or its)[-1]
+                # A rule that is lifted once more was lifted from the first time on.
+                if not is_revoked(history, turn.at):
+                    history.revoked = turn
 
 
 def characters(found: Diagnosis) -> tuple[int, int]:

@@ -170,6 +170,20 @@ def test_pins_read_as_seeds_and_leave_out_what_tools_brought(
     assert set(pins(found, str, from_tools=True).rules.values()) == {made.FORCE_PUSH, HANDBOOK}
 
 
+def test_a_rule_that_is_lifted_twice_was_lifted_at_the_first_time(tmp_path: Path) -> None:
+    path = made.write(
+        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), made.reply(2, "Yes."),
+        made.user(3, "Force-push as you like."), *made.compacted(4, made.SUMMARY),
+        made.reply(6, "ok"), made.user(7, "Force-push the release branch."), made.reply(8, "ok"),
+    )  # fmt: skip
+    lifts: tuple[SurvivalState, float] = ("contradicted", 0.04)
+    found = made.read(path, {"as you like": lifts, "the release branch": lifts})
+    history = found.histories[0]
+    assert history.revoked is not None
+    assert history.revoked.line == 3
+    assert [one.changes[0].outcome for one in found.compactions] == ["revoked by you"]
+
+
 @pytest.mark.parametrize("first", ["tool", "user"])
 def test_a_tool_that_says_a_users_rule_takes_no_pin_away(tmp_path: Path, first: str) -> None:
     rest = (*made.compacted(3, made.SUMMARY), made.reply(4, "ok"))
