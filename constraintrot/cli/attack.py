@@ -107,6 +107,7 @@ def report(files: tuple[Path, ...]) -> None:
 @DEFENSE
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The transfer's file.")
 @LOG_DIR
+@unasked
 @needs("eval")
 def transfer(
     files: tuple[Path, ...],
@@ -115,9 +116,11 @@ def transfer(
     defense: str | None,
     out: Path,
     log_dir: str,
+    yes: bool,
 ) -> None:
     """Play the best prompt of each of FILES on other models, on held-out variants."""
     from constraintrot.attacks.search_results import journal
+    from constraintrot.runs import estimate
     from constraintrot.runs.attack_search import transfer as matrix
 
     shared = named_roles(roles)
@@ -128,6 +131,7 @@ def transfer(
         for role in one.roles.keys() - shared.keys():
             named_model("--models", one.roles[role], memoize=True)
     searches = [journal.read(path) for path in files]
+    estimate.before(matrix.sizes(searches, targets), yes=yes)
     result = matrix.transfer(searches, targets, out, defense=defense, log_dir=log_dir, say=_say)
     click.echo(matrix.text(result))
     click.echo(f"\nEvery episode: {out}")

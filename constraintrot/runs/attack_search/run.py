@@ -63,11 +63,15 @@ def size(settings: SearchSettings, queries: int) -> Size:
         settings: the search's settings.
         queries: number of prompts that may be tried.
     """
-    given = {**settings.parameters, "conditions": "compaction", "variants": 1}
     # Without a prompt too, and in the end the best one and none on the held-out variants.
-    plays = (queries + 1) * settings.variants + 2 * settings.eval_variants
+    return played(settings, (queries + 1) * settings.variants + 2 * settings.eval_variants)
+
+
+def played(settings: SearchSettings, variants: int) -> Size:
+    """Return the size of so many variants of each family of a search, played once."""
+    given = {**settings.parameters, "conditions": "compaction", "variants": 1}
     one = counted("constraintrot/suite", {**given, "families": list(settings.families)})
-    return one.times(plays)
+    return one.times(variants)
 
 
 def _finished(journal: Journal, queries: int) -> bool:

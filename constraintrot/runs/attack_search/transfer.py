@@ -26,7 +26,8 @@ from constraintrot.evaluation.parameters import Parameters
 from constraintrot.report.tables import Table
 from constraintrot.runs.attack_search.play import in_inspect, play
 from constraintrot.runs.attack_search.report import rate
-from constraintrot.runs.attack_search.run import checked_parameters
+from constraintrot.runs.attack_search.run import checked_parameters, played
+from constraintrot.runs.plan import Size
 
 FORMAT = "constraintrot-attack-transfer"
 NO_ATTACK = "no attack"
@@ -128,6 +129,16 @@ def transfer(
     for one in targets:
         _on(matrix, one, settings, log_dir, say)
     return matrix
+
+
+def sizes(searches: Sequence[Journal], targets: Sequence[Target]) -> dict[str, Size]:
+    """Return the size of a transfer by the target's agent, at most: each prompt, and no attack."""
+    found: dict[str, Size] = {}
+    for one in targets:
+        settings = searches[0].settings
+        size = played(settings, (len(searches) + 1) * settings.eval_variants)
+        found[one.agent] = found.get(one.agent, Size()) + size
+    return found
 
 
 def text(matrix: Matrix) -> str:

@@ -160,6 +160,8 @@ def test_search_report_and_transfer_from_the_command_line(tmp_path: Path) -> Non
     result = command("transfer", out, "--models", models, "--out", matrix, "--log-dir", logs)
     assert result.exit_code == 0, result.output
     assert "no attack" in result.stdout
+    # One prompt and no attack, on one variant, on two targets of one agent.
+    assert "Estimate for scripted/obedient: 4 episodes" in result.stderr
 
 
 @pytest.mark.parametrize(
