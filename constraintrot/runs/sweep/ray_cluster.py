@@ -64,11 +64,16 @@ class Cluster:
             why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             raise ConstraintRotError(_NO_CLUSTER.format(address=address, why=why)) from error
         self.dashboard = str(made.dashboard_url or "")
-        self._where, self._looked = where, time.monotonic()
+        # The control process itself, whatever name it was found by (`auto`, say).
+        known: Mapping[str, Any] = getattr(made, "address_info", None) or {}
+        self._where, self._looked = str(known.get("gcs_address") or where), time.monotonic()
         self._silent_since: float | None = None
 
-    def check(self) -> None:
-        """Refuse to go on without the cluster.
+    def check(self, *, now: bool = False) -> bool:
+        """Return whether the cluster answers, and refuse to go on without it.
+
+        Args:
+            now: look, even if the last look was a moment ago.
 
         Raises:
             ConstraintRotError: one of this machine's own has ended, or another one has not
@@ -79,19 +84,22 @@ class Cluster:
                 f"Ray on this machine ended while the sweep was played; it said: {said}; what is"
                 " finished is kept, and the same command goes on"
             )
-        if self.own or time.monotonic() - self._looked < _LOOK_SECONDS:
-            return
-        self._looked = now = time.monotonic()
+        if self.own:
+            return True
+        if not now and time.monotonic() - self._looked < _LOOK_SECONDS:
+            return self._silent_since is None
+        self._looked = at = time.monotonic()
         try:
             _knock(self._where)
             self._silent_since = None
         except OSError as error:
-            self._silent_since = self._silent_since or now
+            self._silent_since = at if self._silent_since is None else self._silent_since
             if time.monotonic() - self._silent_since >= _SILENT_SECONDS:
                 raise ConstraintRotError(
                     f"the Ray cluster at {self._where} does not answer any more ({error}); what is"
                     " finished is kept, and the same command goes on once there is a cluster"
                 ) from error
+        return self._silent_since is None
 
     def close(self) -> None:
         """Leave the cluster; one of this machine's own ends."""

@@ -89,7 +89,9 @@ class RayPool:
     def room(self) -> int:
         """Return the number of cells to hand over now."""
         fitting, asked = self._fitting
-        if not fitting or time.monotonic() - asked > _ASK_SECONDS:
+        due = time.monotonic() - asked > _ASK_SECONDS
+        # A cluster that is silent is not asked: Ray would wait, and end this process.
+        if not fitting or (due and self._cluster.check(now=True)):
             cpus = float(self._ray.cluster_resources().get("CPU", 1.0))
             fitting = max(1, int(cpus // self._need["num_cpus"])) if self._need["num_cpus"] else 64
             self._fitting = fitting, time.monotonic()

@@ -28,6 +28,9 @@ class Remote:
     def remote(self, *given: Any) -> Any:
         if isinstance(self._made, type):
             return Actor(self._made(*given))
+        self._ray.tasks += 1
+        if self._ray.tasks in self._ray.hanging:
+            return Result(ended=False)
         if self._ray.dying:
             return Result(error=self._ray.dying.pop(0))
         return Result(self._made(*given))
@@ -46,8 +49,10 @@ class Actor:
 class Result:
     """A reference, to a value or to an error."""
 
-    def __init__(self, value: Any = None, error: Exception | None = None) -> None:
-        self.value, self.error = value, error
+    def __init__(
+        self, value: Any = None, error: Exception | None = None, ended: bool = True
+    ) -> None:
+        self.value, self.error, self.ended = value, error, ended
 
 
 class FakeRay:
@@ -56,6 +61,8 @@ class FakeRay:
     Attributes:
         dying: what the next tasks raise instead of running.
         options: that were asked for, in order.
+        hanging: numbers of the tasks that never end, in the order of their starts.
+        address: of the control process, whatever name it was found by.
     """
 
     exceptions = SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError)
@@ -63,10 +70,14 @@ class FakeRay:
     def __init__(self) -> None:
         self.dying: list[Exception] = []
         self.options: list[dict[str, Any]] = []
+        self.hanging: set[int] = set()
+        self.tasks = 0
+        self.address = ""
         self.shut = False
 
     def init(self, **given: Any) -> Any:
-        return SimpleNamespace(dashboard_url="127.0.0.1:8265")
+        address = {"gcs_address": self.address or given["address"]}
+        return SimpleNamespace(dashboard_url="127.0.0.1:8265", address_info=address)
 
     def remote(self, made: Callable[..., Any]) -> Remote:
         return Remote(made, self)
@@ -79,7 +90,8 @@ class FakeRay:
         return given.value
 
     def wait(self, running: list[Any], num_returns: int, timeout: float) -> tuple[list[Any], Any]:
-        return running[:num_returns], running[num_returns:]
+        ended = [one for one in running if one.ended][:num_returns]
+        return ended, [one for one in running if one not in ended]
 
     def nodes(self) -> list[dict[str, Any]]:
         machine = {

@@ -208,6 +208,61 @@ def test_a_cluster_that_is_gone_ends_the_sweep_with_a_sentence(
     assert ray.shut
 
 
+@pytest.mark.parametrize("number", [2, 4, 9])
+@pytest.mark.parametrize("named", [True, False])
+def test_a_cluster_that_dies_ends_the_sweep_within_a_minute_however_many_cells_are_left(
+    ray: FakeRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, named: bool
+) -> None:
+    """Nothing is asked of it meanwhile: Ray would wait, and end the driver after a minute."""
+    clock = [0.0]
+    monkeypatch.setattr(ray_cluster.time, "monotonic", lambda: clock[0])
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        ray.address = f"127.0.0.1:{there.getsockname()[1]}"
+        pool = RayPool(ray.address if named else "auto", SweepFolder(str(tmp_path)), {}, cells=[])
+
+    def wait(running: list[Any], num_returns: int, timeout: float) -> tuple[list[Any], Any]:
+        clock[0] += timeout
+        return [], running
+
+    def resources() -> dict[str, float]:
+        assert not clock[0], "it was asked after it died"
+        return {"CPU": 2.0}
+
+    ray.hanging = {*range(1, 20)}
+    monkeypatch.setattr(ray, "wait", wait)
+    monkeypatch.setattr(ray, "cluster_resources", resources)
+    with pytest.raises(ConstraintRotError, match=f"{ray.address} does not answer any more"):
+        drive([cell(one) for one in range(number)], SweepFolder(str(tmp_path)), pool)
+    assert clock[0] + ray_cluster._KNOCK_SECONDS < 60
+
+
+@pytest.mark.parametrize("number", [1, 2, 4])
+def test_a_cell_whose_worker_died_is_started_again_beside_cells_that_take_long(
+    ray: FakeRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    pool = RayPool("auto", SweepFolder(str(tmp_path)), {}, cells=[])
+    cells, started = [cell(one) for one in range(number)], list[str]()
+    waits: list[float] = []
+
+    def play(one: Cell, place: SweepFolder, options: object, url: str | None) -> Played:
+        started.append(one.id)
+        raise KeyboardInterrupt
+
+    def wait(running: list[Any], num_returns: int, timeout: float) -> tuple[list[Any], Any]:
+        waits.append(timeout)
+        return FakeRay.wait(ray, running, num_returns, timeout)
+
+    monkeypatch.setattr(ray_pool, "play", play)
+    monkeypatch.setattr(ray, "wait", wait)
+    # The probe of the workers was the first task; all cells but the first go on and on.
+    ray.hanging = {*range(ray.tasks + 2, ray.tasks + 1 + number)}
+    ray.dying = [RayError("The worker died unexpectedly.")]
+    with pytest.raises(KeyboardInterrupt):
+        drive(cells, SweepFolder(str(tmp_path)), pool)
+    assert started == [cells[0].id]
+    assert sum(waits) < 60
+
+
 def test_a_worker_ends_when_its_server_was_started_anew(
     ray: FakeRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
