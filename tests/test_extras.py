@@ -66,7 +66,7 @@ KEPT = {
     "doctor",
     "models list", "models path", "models pull",
     "operator keygen", "operator sign", "operator verify", "operator apply",
-    "operator revoke", "pin install", "pin status", "pin uninstall",
+    "operator revoke", "pin export", "pin install", "pin status", "pin trust", "pin uninstall",
     "wiki init", "wiki ingest", "wiki query", "wiki lint", "wiki graph",
 }  # fmt: skip
 

@@ -124,7 +124,7 @@ def test_add_a_compactor(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     names = run_page("tutorials/add-a-compactor.md")
-    # Of a policy's first 80 characters the word lists do not decide; the tutorial says so.
+    # Of a policy's first 25 characters the word lists may not decide; the tutorial says so.
     assert set(names["compacted"]["state"]) == {"lost", "cannot tell"}
     assert (names["compacted"]["tokens_after"] < names["compacted"]["tokens_before"]).all()
     assert "| compaction | 8/8 = 100 %" in capsys.readouterr().out

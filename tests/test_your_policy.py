@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,8 @@ def test_the_page_names_every_predicate_that_a_draft_may_have_and_its_fields() -
 
 
 def test_the_example_of_the_page_is_a_predicate() -> None:
-    block = PAGE.read_text(encoding="utf-8").partition("```yaml\n")[2].partition("```")[0]
+    blocks = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (block,) = [one for one in blocks if "type: all_of" in one]
     rule = predicate_from(yaml.safe_load(block)["violation"])
     assert rule.check("f", {"age_days": 3, "folder": "legal"}).status == "violates"
     assert rule.check("f", {"age_days": 3, "folder": "News"}).status == "clear"

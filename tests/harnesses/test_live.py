@@ -44,7 +44,7 @@ class Live(NamedTuple):
 
 LIVE = {
     "langgraph": Live(between_tool_calls, 3),
-    "langmem:headroom": Live(left_with_system_messages, given={"context_tokens": 500}),
+    "langmem:headroom": Live(left_with_system_messages, given={"context_tokens": 640}),
     "langchain": Live(between_tool_calls, given={"context_tokens": 800}),
     "deepagents": Live(delegated_between_tool_calls, given={"context_tokens": 800}, delegates=True),
     "autogen": Live(evicted_between_tool_calls, 3),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import socket
 import sys
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -215,7 +216,7 @@ def test_a_cluster_that_dies_ends_the_sweep_within_a_minute_however_many_cells_a
 ) -> None:
     """Nothing is asked of it meanwhile: Ray would wait, and end the driver after a minute."""
     clock = [0.0]
-    monkeypatch.setattr(ray_cluster.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     with socket.create_server(("127.0.0.1", 0)) as there:
         ray.address = f"127.0.0.1:{there.getsockname()[1]}"
         pool = RayPool(ray.address if named else "auto", SweepFolder(str(tmp_path)), {}, cells=[])
