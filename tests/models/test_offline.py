@@ -17,7 +17,7 @@ from tests.small_install import ROOT, python
 
 pytestmark = pytest.mark.early
 
-COMMAND = "inspect eval constraintrot/suite --model scripted/obedient -T compactor=head_tail"
+COMMAND = "inspect eval constraintrot/suite --model scripted/obedient --log-dir logs/suite"
 OFFLINE = """
 import socket
 
