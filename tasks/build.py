@@ -10,7 +10,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.model import model_roles
 
 from constraintrot.compactors import Settings
-from constraintrot.episode.facts import NONE, SESSION, EpisodeFacts
+from constraintrot.episode.facts import LATER, NONE, SESSION, EpisodeFacts
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.evaluation import parameters as params
 from constraintrot.evaluation import roles, scorers, viewer
@@ -155,10 +155,6 @@ def _sample(
     )
 
 
-# Facts that logs of earlier versions lack, and what those were played with.
-_UNSTATED = {"system_prompt": "short", "asked_by": "same"}
-
-
 def _metadata(
     variant: Variant, play: PlaySettings, parameters: Parameters, allowed: bool
 ) -> dict[str, Any]:
@@ -204,7 +200,7 @@ def _metadata(
     own |= {SESSION: scenario.session} if scenario.session else {}
     told = facts.model_dump(exclude_unset=True)
     return {
-        **{name: value for name, value in told.items() if _UNSTATED.get(name) != value},
+        **{name: value for name, value in told.items() if LATER.get(name) != value},
         **origin(scenario),
         "probe": parameters.probe,
         "policy_phrasing": variant.policy_phrasing(parameters.wording),

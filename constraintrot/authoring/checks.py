@@ -64,7 +64,7 @@ def of_scenario(scenario: Scenario, seeds: range = DEFAULT_SEEDS) -> list[Fault]
 def of_file(path: Path, seeds: range = DEFAULT_SEEDS) -> tuple[Scenario | None, list[Fault]]:
     """The scenario that a file holds, if it is whole, and all that is wrong, with lines.
 
-    Of a file that lists rules: the first one's scenario, and the faults of all.
+    For a file that lists rules, return the scenario of the first rule and the faults of all rules.
 
     Raises:
         ScenarioError: the file cannot be read at all.

@@ -179,7 +179,7 @@ def _verb(phrase: str) -> bool:
 
 
 def _act(words: str) -> str:
-    """What is after, or before, "before": a gerund, a clause or a noun, as an act."""
+    """Return an act from the words on either side of "before": a gerund, a clause or a noun."""
     clause = re.match(r"(?:you|we|the agent|agents) (?:ever )?", words, re.I)
     if clause:
         return words[clause.end() :]

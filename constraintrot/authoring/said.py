@@ -23,7 +23,7 @@ _EMOJI = re.compile(
     r"^(?:allow|use|add|put|include|write) (?:any )?emojis?(?:-style icons)?(?: \([^)\w]*\))?(?: in (?P<where>[\w -]+))?$",
     re.IGNORECASE,
 )
-# Signs that are pictures by themselves; a tick or an arrow of text is none.
+# Emojis. Ticks and arrows of plain text are not among them.
 _EMOJIS = (
     "[\U0001f000-\U0001faff\u231a\u231b\u23e9-\u23f3\u2614\u2615\u267f\u2693\u26a1\u26aa\u26ab\u26bd\u26be\u26c4"
     "\u26c5\u26d4\u26ea\u26fa\u26fd\u2705\u270a\u270b\u2728\u274c\u274e\u2753-\u2755\u2757\u2795-\u2797\u2b1b\u2b1c\u2b50\u2b55]"

@@ -47,7 +47,7 @@ def terminal(what: str) -> None:
 
 
 def confirm_rules(found: Sequence[Diagnosis]) -> None:
-    """Show the rules that were found in what was said, each once, and drop those that are none."""
+    """Show each rule that was found, and drop those that the user says are not rules."""
     same = _same(found, lambda one: True)
     if not same:
         return

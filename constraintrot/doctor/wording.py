@@ -39,7 +39,7 @@ _PINNED = frozenset(["claude", "codex", "opencode", "gemini", "pi"])
 
 
 def became(change: Change) -> str:
-    """What became of a rule at a compaction, with the reader's probability where it gave one."""
+    """Return a rule's state after a compaction, with the reader's probability if there is one."""
     reading, state = change.reading, STATE[change.after or "lost"]
     if change.outcome == "cannot be told" or reading is None:
         return state if change.after else "cannot be told"

@@ -136,5 +136,11 @@ SESSION = "session"
 POLICY = ("family", "locale", "wording", "split")
 """Columns that the sentence of a policy depends on."""
 
+LATER: Mapping[str, str] = {"system_prompt": "short", "asked_by": "same"}
+"""Facts that logs of earlier versions lack, and the values that those were played with.
+
+A sample states such a fact only where it has another value.
+"""
+
 IDENTITY = ("family", "locale", "seed", "replicate", "allowed")
 """Columns that identify an episode; arms are always matched on them."""

@@ -39,6 +39,13 @@ def redigest(folder: Path) -> None:
     (folder / RUN).write_text(yaml.safe_dump(told))
 
 
+def findings_of(tamper: Callable[[Path], None], folder: Path) -> list[str]:
+    """What the check finds in a folder that was changed, digests and all."""
+    tamper(folder)
+    redigest(folder)
+    return [str(finding) for finding in check(folder, TASKS).findings]
+
+
 def replaced(folder: Path, name: str, old: str, new: str) -> None:
     text = (folder / name).read_text()
     assert old in text
@@ -144,9 +151,7 @@ def _other_subject(folder: Path) -> None:
 def test_what_was_changed_is_named(
     tamper: Callable[[Path], None], found: str, folder: Path
 ) -> None:
-    tamper(folder)
-    redigest(folder)
-    findings = [str(finding) for finding in check(folder, TASKS).findings]
+    findings = findings_of(tamper, folder)
     assert any(found in finding for finding in findings), findings
     # One change is not told as a hundred.
     assert len(findings) < 20
@@ -242,9 +247,7 @@ def _argument(name: str, value: object) -> Callable[[Path], None]:
 def test_what_no_run_can_have_left_is_named(
     tamper: Callable[[Path], None], found: str, folder: Path
 ) -> None:
-    tamper(folder)
-    redigest(folder)
-    findings = [str(finding) for finding in check(folder, TASKS).findings]
+    findings = findings_of(tamper, folder)
     assert any(found in finding for finding in findings), findings
 
 

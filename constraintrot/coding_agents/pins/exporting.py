@@ -58,7 +58,7 @@ def installed_source(project: Path | None) -> Source:
     """The rules that are pinned: a project's, or the user's.
 
     Raises:
-        PinInstallError: there are none, or the agents have different ones.
+        PinInstallError: no agent has rules, or the agents have different rules.
     """
     found = {
         source_of(read_compiled(one.pin.folder))

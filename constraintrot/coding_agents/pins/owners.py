@@ -246,7 +246,7 @@ def _check_newer(file: Path, found: PinList, known: Trusted) -> None:
 
 @contextmanager
 def _kept(folder: Path) -> Iterator[list[Trusted]]:
-    """What is trusted, to be changed; written where it was changed."""
+    """Give the record of trust to be changed, and write it if it was changed."""
     path = folder / OWNERS
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with files.locked(path, PinInstallError):

@@ -49,7 +49,7 @@ def parsed(line: bytes) -> Record | None:
 
 
 def parsed_value(line: bytes) -> object:
-    """The value of a JSON text; None where it is none, or nested too deeply."""
+    """Return the value of a JSON text; None if the text is not JSON or is nested too deeply."""
     try:
         return from_json(line, cache_strings="keys")
     except ValueError:

@@ -27,7 +27,7 @@ def data(
 
     Args:
         found: the sessions.
-        refused: the files that are none.
+        refused: the files that are not sessions.
         mask: masks secrets; every text goes through it.
         read_by: the reader's ``name``, ``why`` it was chosen, and how far to ``trust`` it.
         seeds: the folder that lost rules are written to.

@@ -36,7 +36,7 @@ def summary(
 
     Args:
         found: the sessions.
-        refused: the files that are none.
+        refused: the files that are not sessions.
         mask: masks secrets.
         read_by: the first line, which names the reader.
         seeds: the folder that lost rules are written to.
@@ -101,7 +101,7 @@ def _read(found: Sequence[Diagnosis]) -> Iterator[str]:
 
 
 def _confirmed(found: Sequence[Diagnosis]) -> Iterator[str]:
-    """What needs no belief in a reader of prose: calls against rules that were gone."""
+    """The confirmed breaches: calls against rules that were gone. No reader of prose decides them."""
     broken = [(one, each) for found_ in found for one in found_.histories for each in one.unknowing]
     if not broken:
         return

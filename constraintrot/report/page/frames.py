@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from constraintrot import files
 from constraintrot.episode.facts import COLUMNS as FACTS
-from constraintrot.episode.facts import KEYS, SESSION
+from constraintrot.episode.facts import KEYS, LATER, SESSION
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import untrusted
 from constraintrot.report.frame import OLD_NAMES
@@ -187,13 +187,10 @@ def plain(value: Any) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-# Facts that came later, so that the ids of frames which lack them stay as they are.
-_LATER = ("asked_by",)
-
-
 def _digest(row: Any) -> str:
     """Return an id for an episode without one; equal rows have equal ids."""
-    held = [name for name in KEYS if name not in _LATER or getattr(row, name) is not None]
+    # The ids of frames that lack a later fact stay as they are.
+    held = [name for name in KEYS if name not in LATER or getattr(row, name) is not None]
     facts = "\x1f".join(str(getattr(row, name)) for name in (*held, "log", "outcome"))
     return f"row-{hashlib.sha256(facts.encode()).hexdigest()[:24]}"
 
