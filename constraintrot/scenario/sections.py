@@ -18,7 +18,7 @@ from pydantic import (
 from constraintrot.scenario.generators import Range
 
 Kind: TypeAlias = Literal["soft", "hard"]
-Locale: TypeAlias = Literal["en", "zh", "es"]
+Locale: TypeAlias = Literal["en", "zh", "es", "de"]
 Wording: TypeAlias = Literal["declarative", "imperative", "consequence", "reminder"]
 MessageChannel: TypeAlias = Literal["user", "memory", "tool", "system"]
 
