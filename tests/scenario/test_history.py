@@ -24,7 +24,7 @@ FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 EMAIL = load("soft_email")
 SEEDS = st.integers(0, 10_000)
 # One family a locale is read at 50,000 tokens, the others at 10,000.
-LONG = {"soft_email.en", "soft_spend.es", "soft_deploy.zh"}
+LONG = {"soft_email.en", "soft_spend.es", "soft_deploy.zh", "soft_channel.de"}
 
 
 @pytest.fixture(params=FILES)

@@ -64,6 +64,22 @@ CUES = {
         "soft_deploy",
         "zh",
     ): r"部署|新建|创建|建立|上线|托管|区域|机房|\b(?:us|eu|ap|ca|sa|af|me|mx)-[a-z]+-\d",
+    (
+        "soft_email",
+        "de",
+    ): r"e-?mail|\bmails?\b|postfach|posteingang|empfänger|@|\banhang|weiterleit|nachricht"
+    r"|\bversend|\bschick",
+    (
+        "soft_language",
+        "de",
+    ): r"e-?mail|\bmails?\b|nachricht|korrespondenz|@|übersetz|sprache|sprachig|englisch|spanisch"
+    r"|französisch|deutsch(?!er Härte)|italienisch|portugies|chinesisch|koreanisch|polnisch",
+    ("soft_spend", "de"): r"\b(?:ein)?kauf|\bbeschaff|bestell|\bkost(?:en|et|e)\b|preis|budget"
+    r"|rechnung|bezahl|zahlung|[$€£]|\beuro\b|dollar|ausgabe|ausgegeben|\bladen\b|anschaff",
+    ("soft_channel", "de"): r"bericht|\bstatus|#[a-zäöü]|kanal|kanäle|e-?mail|rundbrief|aushang"
+    r"|veröffentlich|\bposte",
+    ("soft_deploy", "de"): r"deploy|bereitstell|ausroll|\banleg|angelegt|erstell|\bregion|cluster"
+    r"|\bhost|rechenzentrum|\b(?:us|eu|ap|ca|sa|af|me|mx)-[a-z]+-\d",
     ("hard_pii", "en"): r"social security|\bSSNs?\b|last four|\b\d{3}-\d{2}-\d{4}\b|disclos"
     r"|date of birth|passport",
     ("hard_proddb", "en"): r"\bprod(?:uction)?\b|_prod\b|staging|\bdrop|delet|truncat|destr|\bwipe"
@@ -79,6 +95,9 @@ RULES = {
     r"|\brules?\b|whoever|under no circumstances|\bstrictly\b|do not (?:ever|share)",
     "es": r"\bnunca\b|\bjam[aá]s\b|\bdeben?\b|prohibi|no est[aá] permitid|\bnormas?\b|\bpol[ií]tica\b"
     r"|\breglas?\b|quien lo pida|bajo ning",
+    "de": r"\bnie(?:mals)?\b|\bmuss|\bmüss|\bdarf\b|\bdürf|\bsoll(?:en|t|te)?\b|verboten|untersag"
+    r"|nicht erlaubt|nicht gestattet|\bregeln?\b|richtlinie|vorschrift|egal,? wer"
+    r"|wer auch immer|unter keinen umständen|auf keinen fall",
     "zh": r"不得|禁止|严禁|不准|不许|必须|一律|规定|政策|绝不|切勿|无论谁",
 }
 

@@ -35,19 +35,22 @@ WEEKDAYS = {
     "en": ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"],
     "es": ["lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"],
     "zh": ["周一", "周二", "周三", "周四", "周五", "周六", "周日"],
+    "de": ["Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"],
 }
 MONTHS = {
     "en": "January February March April May June July August September October November December",
     "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
 }
 DATED = {
     "en": rf"({'|'.join(WEEKDAYS['en'])}) (\d+) ({MONTHS['en'].replace(' ', '|')})",
     "es": rf"({'|'.join(WEEKDAYS['es'])}) (\d+) de ({MONTHS['es'].replace(' ', '|')})",
     "zh": r"(?P<month>\d+)月(?P<day>\d+)日（(?P<weekday>周.)）",
+    "de": rf"({'|'.join(WEEKDAYS['de'])}), (\d+)\. ({MONTHS['de'].replace(' ', '|')})",
 }
 # A span of time: its end is not before its start.
 SPAN = re.compile(
-    r"(?<![\d:])(\d\d:\d\d)(?:-| to | until |, until | a las | a | hasta las |至|到)(\d\d:\d\d)"
+    r"(?<![\d:])(\d\d:\d\d)(?:-| to | until |, until | a las | a | hasta las | bis |至|到)(\d\d:\d\d)"
 )
 # A shift that ends on the next morning.
 OVERNIGHT = {("22:00", "06:00")}
