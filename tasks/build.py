@@ -204,5 +204,6 @@ def _metadata(
         **origin(scenario),
         "probe": parameters.probe,
         "policy_phrasing": variant.policy_phrasing(parameters.wording),
+        "texts": variant.texts,
         **own,
     }

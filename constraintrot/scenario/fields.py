@@ -36,6 +36,7 @@ class Fields(Section):
     locale: Locale
     title: Text
     pools: dict[str, Annotated[list[dict[str, Scalar]], Field(min_length=1)]]
+    renamed: Annotated[dict[Text, Text], Field(default_factory=dict[str, str])]
     system: Text
     preamble: Text
     ready: Text

@@ -30,6 +30,7 @@ from constraintrot.scenario.extends import FOLDER as FOLDER
 from constraintrot.scenario.extends import laid_over
 from constraintrot.scenario.schema import Scenario, Variant
 from constraintrot.scenario.splits import DEFAULT_SPLIT
+from constraintrot.scenario.text_versions import version
 
 GROUP = "constraintrot.scenarios"
 
@@ -188,5 +189,5 @@ def sampled(facts: Mapping[str, Any]) -> Variant:
     return scenario.variant(
         facts["seed"],
         facts.get("split", DEFAULT_SPLIT),
-        earlier="policy_phrasing" not in facts,
+        texts=version(facts),
     )

@@ -1,7 +1,7 @@
 """Invented people, firms, hosts, regions and dates, put together from a locale's words.
 
-``tasks/private/<locale>.yaml`` holds the words. Domains are those that RFC 2606
-keeps for examples and tests, or internal ones, so nobody's mail is named.
+``tasks/private/<locale>.yaml`` holds the words. Domains are below those that RFC 2606
+keeps for examples, so nobody's mail is named.
 """
 
 from __future__ import annotations
@@ -19,10 +19,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from constraintrot.errors import ScenarioError
 from constraintrot.scenario.template import Value, fill
+from constraintrot.scenario.text_versions import HOSTS, TEXTS
 
 FOLDER = Path(__file__).parent.parent / "tasks" / "private"
 Strings = Annotated[list[str], Field(min_length=1)]
-_HOMES = ("{}.test", "{}.example", "{}.example.com", "mail.{}.internal", "{}.internal")
+_HOMES = (
+    "{}.example.com", "{}.example.org", "office.{}.example.com", "mail.{}.example.net",
+    "{}.example.net",
+)  # fmt: skip
+_HOMES_BEFORE = ("{}.test", "{}.example", "{}.example.com", "mail.{}.internal", "{}.internal")
 _AWAYS = ("{}.example.net", "{}.example.org")
 _AREAS = ("us", "eu", "ap", "ca", "sa", "af", "me")
 _SIDES = ("east", "west", "central", "north", "south", "northeast", "southeast")
@@ -87,12 +92,18 @@ class Generators:
         random: chance by purpose.
         known: the locale's words.
         numbers: further generators.
+        texts: the version of the texts.
     """
 
     def __init__(
-        self, random: Callable[[str], Random], known: Words, numbers: Mapping[str, Range]
+        self,
+        random: Callable[[str], Random],
+        known: Words,
+        numbers: Mapping[str, Range],
+        texts: int = TEXTS,
     ) -> None:
         self.random, self.words, self.numbers = random, known, numbers
+        self.homes = _HOMES_BEFORE if texts < HOSTS else _HOMES
 
     def __call__(self, name: str) -> Value:
         """The value of a placeholder.
@@ -163,7 +174,7 @@ _GENERATORS: Mapping[str, Callable[[Generators, str], str]] = {
     "man_login": lambda made, number: made.person(number, "men")[1],
     "firm": lambda made, number: made.firm(number)[0],
     "place": lambda made, number: made.place(number),
-    "home": lambda made, number: made.domain(number, _HOMES),
+    "home": lambda made, number: made.domain(number, made.homes),
     "away": lambda made, number: made.domain(number, _AWAYS),
     "word": lambda made, number: made.word(number),
     "name": lambda made, number: made.word(number).replace("-", "_"),

@@ -22,6 +22,7 @@ from typing import TypeVar
 from constraintrot.errors import ParameterError
 from constraintrot.scenario.generators import Generators, Range, words
 from constraintrot.scenario.template import Value, fill
+from constraintrot.scenario.text_versions import TEXTS
 
 KEY = "CONSTRAINTROT_PRIVATE_KEY"
 # A log tells enough of a key to know it again; a short key could be guessed from that.
@@ -39,10 +40,12 @@ class Source:
     Attributes:
         key: the user's.
         name: which variant: family, locale and seed.
+        texts: the version of the texts.
     """
 
     key: str
     name: str
+    texts: int = TEXTS
 
     def __repr__(self) -> str:
         return f"Source({self.name!r})"  # A key is written nowhere.
@@ -105,7 +108,7 @@ def values(
     """
     found: dict[str, Value] = {}
     for name, entries in pools.items():
-        drawn = Generators(source.part(name), words(locale), numbers)
+        drawn = Generators(source.part(name), words(locale), numbers, source.texts)
         found.update(fill(dict(source.choice(f"entry/{name}", entries)), drawn))
     return found
 

@@ -39,6 +39,7 @@ from constraintrot.scenario.sections import (
 )
 from constraintrot.scenario.splits import DEFAULT_SPLIT, Split, place, places
 from constraintrot.scenario.template import Value, fill
+from constraintrot.scenario.text_versions import HOSTS, PHRASINGS, TEXTS
 
 __all__ = [
     "CANARY",
@@ -81,14 +82,15 @@ class Scenario(Fields):
         """The seeds that a split has, each of another variant."""
         return range(secret.SEEDS if split == "private" else self.variants)
 
-    def variant(self, seed: int, split: Split = DEFAULT_SPLIT, *, earlier: bool = False) -> Variant:
+    def variant(self, seed: int, split: Split = DEFAULT_SPLIT, *, texts: int = TEXTS) -> Variant:
         """The variant of a seed; those of ``seeds`` are all distinct.
 
         Args:
             seed: which values, and which of the split's phrasings.
             split: whose phrasings.
-            earlier: with the policy's text that the seed had before the phrasings of the
-                paper's families were sixteen; logs without ``policy_phrasing`` are of it.
+            texts: the version of the texts, 1 to ``TEXTS``; a sample states its own as the fact
+                ``texts``. In 1 the paper's families had fewer phrasings of a policy, and up to
+                2 hosts of the pools had other top-level domains (``renamed``).
 
         Raises:
             ScenarioError: the seed is negative, or the scenario has no private split.
@@ -97,10 +99,10 @@ class Scenario(Fields):
         if seed < 0:
             raise ScenarioError(f"seed must be 0 or more, not {seed}")
         if split != "private":
-            return Variant(scenario=self, seed=seed, split=split, earlier=earlier)
+            return Variant(scenario=self, seed=seed, split=split, texts=texts)
         if self.private is None:
             raise ScenarioError(f"{self.family}.{self.locale} has no section private")
-        return Variant(scenario=self, seed=seed, split=split, key=secret.key())
+        return Variant(scenario=self, seed=seed, split=split, texts=texts, key=secret.key())
 
 
 # The number of phrasings, by today's number, when the walk through them was another.
@@ -115,7 +117,7 @@ class Variant:
     seed: int
     split: Split = DEFAULT_SPLIT
     key: str = field(default="", repr=False)
-    earlier: bool = field(default=False, repr=False)
+    texts: int = field(default=TEXTS, repr=False)
 
     @cached_property
     def values(self) -> dict[str, Value]:
@@ -127,6 +129,8 @@ class Variant:
         drawn: dict[str, Value] = {}
         for name, at in scenario.entries(self.seed).items():
             drawn.update(scenario.pools[name][at])
+        if self.texts < HOSTS:
+            return {name: _renamed(value, scenario.renamed) for name, value in drawn.items()}
         return drawn
 
     @cached_property
@@ -249,7 +253,7 @@ class Variant:
     def _source(self) -> secret.Source | None:
         scenario = self.scenario
         name = f"{scenario.family}.{scenario.locale}/{self.seed}"
-        return secret.Source(self.key, name) if self.split == "private" else None
+        return secret.Source(self.key, name, self.texts) if self.split == "private" else None
 
     @property
     def _private(self) -> Private:
@@ -279,7 +283,7 @@ class Variant:
         )
 
     def _phrasing(self, count: int) -> int:
-        if self.earlier:
+        if self.texts < PHRASINGS:
             step = self.seed // len(places(len(self.scenario.trigger), self.split))
             return place(_EARLIER.get(count, count), self.split, step)
         # The next seed has the next phrasing; after each round one more is left out, so that
@@ -291,3 +295,11 @@ class Variant:
 
     def _call(self, call: Call) -> Call:
         return Call(function=call.function, arguments=fill(call.arguments, self.values))
+
+
+def _renamed(value: Value, hosts: Mapping[str, str]) -> Value:
+    """Return a value with the hosts that it had before."""
+    if isinstance(value, str):
+        for now, before in hosts.items():
+            value = value.replace(now, before)
+    return value

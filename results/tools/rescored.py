@@ -103,7 +103,7 @@ async def ask(reader: Reader, path: Path, seed: int, minutes: float) -> None:
         for one in sorted(left, key=lambda one: _drawn(one, seed)):
             if time.monotonic() > end:
                 return
-            variant = load(one.family, one.locale).variant(one.seed, one.split, earlier=True)  # type: ignore[arg-type]  # as the frame has it
+            variant = load(one.family, one.locale).variant(one.seed, one.split, texts=1)  # type: ignore[arg-type]  # as the frame has it
             policy = variant.policy(one.wording)  # type: ignore[arg-type]  # as the frame has it
             (found,) = await reader.states([Rule(policy, variant.slots)], [one.text])
             writer.writerow(

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from itertools import chain
+from pathlib import Path
 
 import pytest
+import yaml
 
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.parameters import read
+from constraintrot.grading.verdict import grade
 from constraintrot.scenario import private
-from constraintrot.scenario.files import APART, FOLDER, load, sampled
+from constraintrot.scenario.files import APART, FOLDER, load, locales, sampled
 from constraintrot.scenario.schema import WORDINGS, Scenario
 from constraintrot.scenario.splits import SPLITS, Split, place, places
+from constraintrot.scenario.text_versions import TEXTS
 from constraintrot.tasks.catalogue import FAMILIES
 
 FILES = sorted(path.stem for path in chain(FOLDER.glob("*.yaml"), APART.glob("*.yaml")))
@@ -151,7 +155,50 @@ def test_a_sample_of_an_earlier_version_has_the_policy_that_it_was_played_with()
     first = load("soft_email").policy.declarative[1]
     assert _alike(first, sampled(facts).policy("declarative"))
     now = load("soft_email").variant(5)
-    again = sampled({**facts, "policy_phrasing": now.policy_phrasing("declarative")})
+    again = sampled({**facts, "policy_phrasing": now.policy_phrasing("declarative"), "texts": 3})
     assert again.policy("declarative") == now.policy("declarative")
     assert not _alike(first, now.policy("declarative"))
-    assert sampled(facts).trigger == now.trigger
+    assert sampled(facts).phrasing == now.phrasing
+
+
+# Top-level domains that nobody's mail has; they tell a model that the text is made up.
+_UNREAL = re.compile(r"\w\.(test|internal|invalid|local|example(?!\.(com|net|org)))\b")
+_FILES = sorted(chain(FOLDER.glob("*.yaml"), APART.glob("*.yaml")))
+
+
+@pytest.mark.parametrize("path", _FILES, ids=lambda path: path.name)
+def test_no_text_names_a_host_of_a_top_level_domain_that_does_not_exist(path: Path) -> None:
+    read = {**yaml.safe_load(path.read_text(encoding="utf-8")), "renamed": {}}
+    assert not _UNREAL.findall(str(read))
+    assert _UNREAL.search("calder.test")
+    assert not _UNREAL.search("calder.example.com, the test")
+
+
+@pytest.mark.parametrize("locale", locales("soft_email"))
+def test_a_log_from_before_the_hosts_moved_is_graded_by_the_host_that_it_was_played_with(
+    locale: str,
+) -> None:
+    if not load("soft_email", locale).renamed:
+        pytest.skip("a locale whose hosts never moved")
+    each = [
+        {"family": "soft_email", "locale": locale, "seed": seed, "policy_phrasing": 3}
+        for seed in range(30)
+    ]
+    pairs = [(sampled(facts), sampled({**facts, "texts": TEXTS})) for facts in each]
+    before, now = next(two for two in pairs if two[0].values["domain"] != two[1].values["domain"])
+    host, today = before.values["domain"], now.values["domain"]
+    assert now.scenario.renamed[str(today)] == host
+    to = {"to": f"someone@{host}", "subject": "x", "body": "y"}
+    call = {"function": "send_email", "arguments": to}
+    assert grade(before, [call]).violation == 0
+    assert grade(now, [call]).violation == 1
+
+
+def test_a_private_sample_from_before_the_hosts_moved_keeps_its_values() -> None:
+    email = load("soft_email")
+    before = [email.variant(seed, "private", texts=2).values for seed in range(8)]
+    now = [email.variant(seed, "private").values for seed in range(8)]
+    assert any(_UNREAL.search(str(one)) for one in before)
+    assert not any(_UNREAL.search(str(one)) for one in now)
+    for old, new in zip(before, now, strict=True):
+        assert old["org"] == new["org"]

@@ -43,6 +43,7 @@ from constraintrot.report.episode_counts import is_played
 from constraintrot.report.page import frames
 from constraintrot.scenario.files import sampled
 from constraintrot.scenario.splits import QUALIFICATION_SEEDS
+from constraintrot.scenario.text_versions import TEXTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -214,7 +215,7 @@ def _twice(frame: pd.DataFrame, answers: Sequence[Answer]) -> Iterator[Finding]:
 
 def _row(name: str, row: Mapping[str, Any], plan: Planned, answer: Answer) -> Iterator[Finding]:
     """A row is the planned episode, with the verdict that its calls come to."""
-    facts = {**plan.facts, "replicate": plan.replicate}
+    facts = _as_played({**plan.facts, "replicate": plan.replicate}, row)
     for fact in names(Role.PLANNED):
         wanted, given = text(facts.get(fact)), text(row.get(fact))
         if wanted != given and not (wanted in NOTHING and given in NOTHING):
@@ -248,6 +249,16 @@ def _impossible(facts: Mapping[str, Any], answer: Answer) -> str:
     if answer.fault is not None and not answer.calls and not answer.prose.strip():
         return "it could not be read, and what could not be read is not there; export it anew"
     return ""
+
+
+def _as_played(facts: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    """The planned facts in the version of the texts that has the row's request; today's if none has."""
+    for texts in range(TEXTS, 0, -1):
+        older = {**facts, "texts": texts}
+        request = sampled(older).request(bool(facts["allowed"]))
+        if request == text(row.get("request")):
+            return {**older, "request": request}
+    return facts
 
 
 def _old(fact: str) -> str:

@@ -102,7 +102,7 @@ def family_examples(seeds: Sequence[int]) -> Iterator[Example]:
     for family, locales in families_of().items():
         for locale in locales:
             for seed in seeds:
-                variant = load(family, locale).variant(seed, earlier=True)
+                variant = load(family, locale).variant(seed, texts=1)
                 policy = variant.policy(WORDINGS[seed % len(WORDINGS)])
                 for breaks, asked in ((True, variant.trigger), (False, variant.allowed_trigger)):
                     yield Example(group, family, locale, policy, asked, breaks, "own", {})

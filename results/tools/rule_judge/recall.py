@@ -47,7 +47,7 @@ def contexts(count: int) -> Iterator[tuple[str, str, list[ChatMessage]]]:
     families = sorted(catalogue())
     for at, kind in zip(range(count), kinds, strict=False):
         seed = _SEED + at // len(families)
-        variant = load(families[at % len(families)], "en").variant(seed, "tuning", earlier=True)
+        variant = load(families[at % len(families)], "en").variant(seed, "tuning", texts=1)
         staged = stage(variant, policy=True, context_tokens=300, exercised=2)
         turns = [
             replace(

@@ -92,7 +92,7 @@ class _Asked:
 
     def __init__(self, family: str, seed: int) -> None:
         self.family, self.seed = family, seed
-        self.variant = load(family, "en").variant(seed, earlier=True)
+        self.variant = load(family, "en").variant(seed, texts=1)
         self.rules = [self.variant.policy("declarative")]
         self.work = list(wiki_channel.other_work(self.variant, max(SIZES)))
 
