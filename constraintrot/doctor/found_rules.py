@@ -18,7 +18,7 @@ from constraintrot.rule_text.reader import FoundRule, Passage, Reader, ReaderNam
 
 # Least probability of a rule that word lists took, of one that the local reader alone takes, and of
 # one that a judge finds; chosen on the half of results/doctor.md that was looked at.
-AGREED, ALONE, JUDGED = 0.2, 0.7, 0.5
+AGREED, ALONE, JUDGED = 0.2, 0.4, 0.5
 # Characters of a session that a reader is shown, the first ones: rules are mostly said early.
 _SHOWN = {"judge": 60_000, "local": 4_000}
 

@@ -163,9 +163,7 @@ def _local(why: str) -> Chosen:
     from constraintrot.rule_text.rule_reader import adapter
 
     told = adapter.claim(adapter.reader_name()) or "how often it errs was not measured"
-    trust = (
-        f"Its answers are likely, no proof: {told}; on sessions it is weaker (results/doctor.md)."
-    )
+    trust = f"Its answers are likely, no proof: {told}; on sessions it misses a third of the rules (results/doctor.md)."
     return Chosen("local", WordsFirst(local(least=AGREED)), why, trust)
 
 

@@ -81,8 +81,8 @@ class LocalReader:
             for start, sentence in parts:
                 near = _around(passage.text, start, len(sentence))
                 said = await self._ask(about_sentence(passage.speaker, near, sentence))
-                chance = self._figures.standing.probability(log_odds(said))
-                if chance >= self._least:
+                chance = self._figures.standing.probability(log_odds(said)) if said else 0.0
+                if said and chance >= self._least:
                     some.append(FoundRule(sentence, start, start + len(sentence), chance))
                 done += 1
                 self._tell(done, total)
@@ -91,6 +91,8 @@ class LocalReader:
 
     async def _state(self, rule: Rule, text: str) -> Reading:
         said = await self._ask(about_rule(text, rule.text))
+        if not said:
+            return Reading("cannot tell", 0.5)
         bound = self._figures.state.probability(log_odds(said))
         if bound >= 0.5:
             own = any(_folded(words) in _folded(text) for words in (rule.text, *rule.wordings))
@@ -101,7 +103,11 @@ class LocalReader:
         return Reading(state, bound, quote)
 
     async def _ask(self, question: str) -> Mapping[str, float]:
-        """The log-probabilities of the answers among the candidates of the first token."""
+        """The log-probabilities of the answers among the candidates of the first token.
+
+        Raises:
+            EpisodeError: the model gives no candidates at all.
+        """
         config = GenerateConfig(
             max_tokens=1,
             temperature=0,
@@ -126,15 +132,13 @@ def answers(candidates: Sequence[tuple[str, float]]) -> dict[str, float]:
     """The answers among the candidates for a first token, with their log-probabilities.
 
     An answer that is not among them is less likely than each of them; yes is given the least
-    one's probability then, and other answers are left out.
-
-    Raises:
-        EpisodeError: no answer is among the candidates, so there is no reading.
+    one's probability then, and other answers are left out. Of a text that is no sentence the
+    model may go on instead of answering; the result is empty then, and there is no reading.
     """
     likely = dict(candidates)
     found = {word: likely[word] for word in STATES if word in likely}
     if not found:
-        raise EpisodeError(f"the reader answered with none of its words: {sorted(likely)[:5]}")
+        return {}
     return {YES: min(likely.values()), **found}
 
 

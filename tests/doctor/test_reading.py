@@ -88,7 +88,7 @@ class Finder(made.Scripted):
 
 @pytest.mark.parametrize(
     ("probability", "alone", "listed"),
-    [(0.3, 0.8, 2), (0.1, 0.8, 1), (0.3, 0.6, 1), (0.1, 0.1, 0)],
+    [(0.3, 0.8, 2), (0.1, 0.8, 1), (0.3, 0.3, 1), (0.1, 0.1, 0)],
 )
 def test_rule_is_listed_where_both_readers_take_it_or_the_local_one_is_sure(
     probability: float, alone: float, listed: int, tmp_path: Path

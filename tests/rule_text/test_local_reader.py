@@ -135,11 +135,23 @@ def test_nothing_is_asked_of_no_text_and_of_no_rule() -> None:
     assert asked == []
 
 
-def test_an_answer_without_candidates_is_a_fault_and_no_reading() -> None:
-    for said in (None, {"maybe": 1.0}):
-        model, _, _ = answering(lambda _, s=said: s)  # type: ignore[misc]  # bound now
-        with pytest.raises(EpisodeError):
-            asyncio.run(reader(model).states([NO_PUSH], ["A text."]))
+def test_a_model_without_candidates_cannot_read() -> None:
+    model, _, _ = answering(lambda _: None)
+    with pytest.raises(EpisodeError):
+        asyncio.run(reader(model).states([NO_PUSH], ["A text."]))
+
+
+def test_a_model_that_goes_on_instead_of_answering_leaves_the_one_reading_open() -> None:
+    model, asked, _ = answering(
+        lambda text: {" tomorrow": 1.0} if "abends" in text.rsplit("\n", 1)[1] else {"yes": 1.0}
+    )
+    two = reader(model, least=0.0)
+    (found,) = asyncio.run(two.rules([Passage("Use tabs. abends.")]))
+    assert [one.clause for one in found] == ["Use tabs."]
+    odd, even = asyncio.run(two.states([Rule("abends"), NO_PUSH], ["Some notes."]))
+    assert (odd.state, odd.bound, odd.survived) == ("cannot tell", 0.5, None)
+    assert even.survived is True
+    assert len(asked) == 4
 
 
 def test_an_answer_that_is_no_candidate_is_less_likely_than_all_that_are() -> None:

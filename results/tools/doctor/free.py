@@ -121,9 +121,10 @@ class Recorded:
     def __init__(self, reader: Reader | None = None) -> None:
         self.name = "local"
         self._reader = reader
-        self.answers: dict[str, Any] = (
-            json.loads(ANSWERS.read_text(encoding="utf-8")) if ANSWERS.is_file() else {}
-        )
+        kept = json.loads(ANSWERS.read_text(encoding="utf-8")) if ANSWERS.is_file() else {}
+        # An answer of an earlier adapter is none of this one's.
+        self.whose: str = reader.name if reader else kept["reader"]
+        self.answers: dict[str, Any] = kept["answers"] if kept.get("reader") == self.whose else {}
 
     async def states(self, rules: Sequence[reading.Rule], texts: Sequence[str]) -> list[Reading]:
         """The state of each rule."""
@@ -155,8 +156,9 @@ class Recorded:
         return self._reader
 
     def write(self) -> None:
-        """Keep the answers."""
-        ANSWERS.write_text(json.dumps(self.answers, ensure_ascii=False, indent=0) + "\n", "utf-8")
+        """Keep the answers, and whose they are."""
+        kept = {"reader": self.whose, "answers": self.answers}
+        ANSWERS.write_text(json.dumps(kept, ensure_ascii=False, indent=0) + "\n", "utf-8")
 
 
 def _digest(*texts: str) -> str:
