@@ -38,6 +38,7 @@ def build(
     default: Sequence[str] = DEFAULT,
     allowed: bool = False,
     defenses: str | Sequence[str] | None = None,
+    own: Sequence[str] = (),
 ) -> Task:
     """Assemble a task over families.
 
@@ -51,6 +52,7 @@ def build(
         allowed: end the episodes with the permitted counterparts instead of the triggers.
         defenses: defenses under each of which every condition is played; None to use the
             parameter ``defense``.
+        own: the task's own parameters, as ``params.read`` takes them.
 
     Raises:
         PrerequisiteError: a wrong parameter, before anything runs. Its cause is a
@@ -60,7 +62,9 @@ def build(
         # Those of the evaluation that makes the task; the solver looks at those of any other.
         roles.check(model_roles())
         several = None if defenses is None else _names("defenses", defenses)
-        parameters = params.read(given, known=conditions, default=default, defenses=several)
+        parameters = params.read(
+            given, known=conditions, default=default, defenses=several, own=own
+        )
         scenarios = _scenarios(_names("families", families), parameters)
         if not isinstance(allowed, bool):  # pyright: ignore[reportUnnecessaryIsInstance]  # -T
             raise ParameterError(f"allowed must be true or false, not {allowed!r}")

@@ -89,7 +89,7 @@ def suite(families: str | Sequence[str] = FAMILIES, **parameters: Unpack[TaskPar
         families: names of the families; by default all nine.
         **parameters: the parameters of every task.
     """
-    return build(families, parameters, name="suite")
+    return build(families, parameters, name="suite", own=["families"])
 
 
 @task
@@ -100,4 +100,4 @@ def utility(families: str | Sequence[str] = FAMILIES, **parameters: Unpack[TaskP
         families: names of the families; by default all nine.
         **parameters: the parameters of every task.
     """
-    return build(families, parameters, name="utility", allowed=True)
+    return build(families, parameters, name="utility", allowed=True, own=["families"])

@@ -52,7 +52,8 @@ def mine(
     except ConstraintRotError as error:
         raise refusal(str(error)) from error
     given: dict[str, Any] = {**defaults(found), **parameters}
-    task = build([one.family for one in found], given, name="mine", allowed=allowed)
+    own = ("scenario", "allowed", "unchecked")
+    task = build([one.family for one in found], given, name="mine", allowed=allowed, own=own)
     if told:
         task.metadata = {**(task.metadata or {}), "unchecked": told}
     return task

@@ -77,6 +77,7 @@ def operator_channel(
         name="operator_channel",
         allowed=allowed,
         defenses=defenses,
+        own=("defenses", "families", "allowed"),
     )
     samples = [_with_policy_in_force(sample) for sample in made.dataset if _applies(sample)]
     if not samples:

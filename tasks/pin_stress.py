@@ -52,4 +52,5 @@ def pin_stress(
         name="pin_stress",
         allowed=allowed,
         defenses=defenses,
+        own=("defenses", "families", "allowed"),
     )

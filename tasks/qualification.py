@@ -49,6 +49,7 @@ def qualification(
         name="qualification",
         conditions=QUALIFICATION,
         default=tuple(QUALIFICATION),
+        own=["families"],
     )
     first, last = given["seed"], given["seed"] + given["variants"] - 1
     if first not in QUALIFICATION_SEEDS or last not in QUALIFICATION_SEEDS:

@@ -32,6 +32,9 @@ _ADVICE = "Correct the predicate under violation, or say the rule in a sentence 
 # A call, whether it breaks the rule by another's word, and why.
 _Against: TypeAlias = tuple[Probe, bool, str]
 _TURNED = ("contradicted", "weakened")
+_MOST_JUDGED = 24
+# Of a judge's answer.
+MAX_TOKENS = 400
 
 
 def predicate_does_what_the_sentence_says(
@@ -88,22 +91,28 @@ def by_sentence(variant: Variant) -> Predicate | None:
     return None
 
 
-async def judged(scenario: Scenario, model: Model, most: int = 24) -> list[Fault]:
+def asked(scenario: Scenario) -> list[tuple[Probe, str]]:
+    """Return the calls of which a judge is asked, each by itself and by its arguments, with its prompt."""
+    variant = scenario.variant(0)
+    policy = variant.policy("imperative")
+    return [
+        (probe, call_check.prompt([policy], probe.function, probe.arguments))
+        for probe in probes(variant)[:_MOST_JUDGED]
+        if probe.finding.status != "malformed" and not (probe.before or variant.violation.in_order)
+    ]
+
+
+async def judged(scenario: Scenario, model: Model) -> list[Fault]:
     """Return the calls of which a judge model, from the sentence alone, says otherwise.
 
     Args:
         scenario: the scenario.
         model: the judge.
-        most: how many calls it is asked of.
     """
-    variant = scenario.variant(0)
-    policy, against = variant.policy("imperative"), list[_Against]()
-    for probe in probes(variant)[:most]:
-        if probe.finding.status == "malformed" or probe.before or variant.violation.in_order:
-            continue  # a judge is asked of one call, by its arguments
-        asked = call_check.prompt([policy], probe.function, probe.arguments)
-        config = GenerateConfig(max_tokens=400, temperature=0)
-        answer = call_check.read((await model.generate(asked, config=config)).completion)
+    against = list[_Against]()
+    config = GenerateConfig(max_tokens=MAX_TOKENS, temperature=0)
+    for probe, prompt in asked(scenario):
+        answer = call_check.read((await model.generate(prompt, config=config)).completion)
         if answer is not None and answer[1] != (probe.finding.status == "violates"):
             against.append((probe, answer[1], answer[0]))
     return [_disagree(f"the judge {model}", [one]) for one in against]

@@ -59,9 +59,10 @@ def export_command(
     source = source or installed_source(here if project else None)
     made, changed = export(source, file, SigningKey.load(key), repository, pins_folder())
     done = "written" if changed else "as it was"
+    policies = "1 policy" if len(made.pins) == 1 else f"{len(made.pins)} policies"
     click.echo(
         f"{file}: {done}: the list {made.name!r} of {of_repository(made.repository)}, revision"
-        f" {made.revision}, {len(made.pins)} policies, signed by key {made.key.id}"
+        f" {made.revision}, {policies}, signed by key {made.key.id}"
     )
 
 

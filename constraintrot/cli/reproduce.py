@@ -105,14 +105,17 @@ def _plan(
     dollars: float | None, prices: Path | None, pilot: Path | None, model_args: tuple[str, ...],
     task_args: tuple[str, ...], roles: tuple[str, ...], folder: Path | None,
 ) -> Path:  # fmt: skip
-    from constraintrot.runs.reproduce import planning, registration
-    from constraintrot.runs.reproduce.play import episodes
-
     if model is None:
         raise ParameterError("give --model, as `--model openai/gpt-5.4-mini`")
+    from constraintrot.runs.reproduce import registration
+
     known = registration.presets()
     if preset not in known:
         raise ParameterError(f"--preset {preset}: there are {', '.join(known)}")
+    # After what is refused: they import Inspect and take seconds.
+    from constraintrot.runs.reproduce import planning
+    from constraintrot.runs.reproduce.play import episodes
+
     where = folder or Path("logs/reproduce") / _slug(f"{model} {preset}")
     draft = planning.draft(
         model, known[preset], preset, claims, other=other, dollars=dollars, prices=prices,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,14 +96,11 @@ def new(
 
 def _judged(made: Draft, judge: str | None) -> Draft:
     """A draft with a question for each of its calls of which a judge says otherwise."""
-    import anyio
-
-    from constraintrot.authoring.check_itself import judged
     from constraintrot.scenario.schema import Scenario
 
     if judge is None or made.open:
         return made
-    found = anyio.run(judged, Scenario.model_validate(made.data), named_model("--judge", judge))
+    found = _by_judge(Scenario.model_validate(made.data), judge)
     answers = made.understood.questions(fault.said for fault in found)
     opened = tuple(one.question for one in answers.asked if not one.closed)
     return replace(made, open=opened, understood=answers)
@@ -156,9 +154,29 @@ def check(paths: tuple[Path, ...], strict: bool, seeds: int, judge: str | None) 
 def _by_judge(found: Scenario, judge: str) -> list[Fault]:
     import anyio
 
-    from constraintrot.authoring.check_itself import judged
+    from constraintrot.authoring import check_itself
 
-    return anyio.run(judged, found, named_model("--judge", judge))
+    model = named_model("--judge", judge, memoize=True)
+    prompts = [prompt for _, prompt in check_itself.asked(found)]
+    _tell(judge, prompts, len(prompts), check_itself.MAX_TOKENS)
+    return anyio.run(check_itself.judged, found, model)
+
+
+def _tell(model: str, prompts: Sequence[str], most: int, answer: int) -> None:
+    """Say what a model's calls cost; they are few, so nothing is asked.
+
+    Args:
+        model: the model.
+        prompts: of the fewest calls.
+        most: of the calls.
+        answer: most tokens of one.
+    """
+    from constraintrot.runs import estimate
+    from constraintrot.runs.plan import Size
+    from constraintrot.tokens import count
+
+    sent, again = sum(map(count, prompts)), most // max(1, len(prompts))
+    estimate.told({model: Size(0, most, (sent, sent * again), (0, answer * most))})
 
 
 def _files(path: Path) -> list[Path]:
@@ -175,9 +193,12 @@ def _files(path: Path) -> list[Path]:
 def _worded(made: Draft, model: str) -> Draft:
     import anyio
 
-    from constraintrot.authoring.author_model import worded
+    from constraintrot.authoring import author_model
 
-    found, kept = anyio.run(worded, made, made.understood.rule, named_model("--model", model))
+    author, policy = named_model("--model", model, memoize=True), made.understood.rule
+    prompt = author_model.asked(made.data, policy)
+    _tell(model, [prompt], author_model.TRIES, author_model.MAX_TOKENS)
+    found, kept = anyio.run(author_model.worded, made, policy, author)
     for one in kept:
         click.echo(f"! the model's words were not used for {one}", err=True)
     return found

@@ -26,18 +26,19 @@ logger = logging.getLogger(__name__)
 
 
 @metric
-def by_condition(interval: bool = False) -> Metric:
+def by_condition(interval: bool = False, asked: bool = False) -> Metric:
     """Mean by condition; a score that is a dict gives ``condition part`` for each part.
 
     Args:
         interval: for a rate, also give ``condition lower`` and ``condition upper``,
             the limits of its 95 % interval, if it has one.
+        asked: of an answer that few runs ask for; without one, ``episodes asked`` is 0.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
         if not scores:
             # Inspect leaves out a value that is None, and makes nan of no values at all.
-            return {"no episode": None}
+            return {"episodes asked": 0} if asked else {"no episode": None}
         values_by_key: dict[str, float] = {}
         for name, values in _cells(scores).items():
             values_by_key[name] = mean(values)

@@ -164,6 +164,7 @@ def read(
     known: Mapping[str, Condition] = FAMILY,
     default: Iterable[str] = DEFAULT,
     defenses: Sequence[str] | None = None,
+    own: Sequence[str] = (),
 ) -> Parameters:
     """Check task parameters, resolve their names and fill in the defaults.
 
@@ -173,13 +174,14 @@ def read(
         default: the conditions if none are given.
         defenses: defenses under each of which every condition is played; None to
             use the parameter ``defense``.
+        own: further parameters, which the task itself has taken; an error names them.
 
     Raises:
         ParameterError: an unknown parameter, a value out of its range, or parameters
             that exclude each other.
         UnknownNameError: an unknown condition.
     """
-    names = TaskParameters.__annotations__
+    names = [*own, *TaskParameters.__annotations__]
     unknown = sorted(set(given) - set(names))
     if unknown:
         raise ParameterError(

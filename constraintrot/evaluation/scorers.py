@@ -187,7 +187,7 @@ def survival() -> Scorer:
     return score
 
 
-@scorer(metrics=[by_condition()])
+@scorer(metrics=[by_condition(asked=True)])
 def recalled() -> Scorer:
     """Score whether the policy that the agent recalled has all slots; no score if it was not asked."""
 

@@ -104,7 +104,9 @@ def staged_text(facts: Mapping[str, Any], episode: Episode, *, stated: bool) -> 
 
 
 def result_text(facts: Mapping[str, Any], events: Iterable[Event]) -> str:
-    """Receipts and sizes of a played episode, as Markdown.
+    """Receipts and sizes of a played episode, as Markdown; empty without a receipt.
+
+    The sizes alone would only repeat the metadata.
 
     Args:
         facts: the sample's metadata after the episode.
@@ -114,8 +116,9 @@ def result_text(facts: Mapping[str, Any], events: Iterable[Event]) -> str:
         words.format(facts[name]) for name, words in _TOKENS.items() if facts.get(name) is not None
     ]
     lines = [f"- {one}" for one in _receipts(events)]
-    lines += [f"- tokens: {', '.join(sizes)}"] if sizes else []
-    return "\n".join(lines) + (f"\n\n{_COUNTED}" if sizes else "")
+    if not lines or not sizes:
+        return "\n".join(lines)
+    return "\n".join([*lines, f"- tokens: {', '.join(sizes)}", "", _COUNTED])
 
 
 def _receipts(events: Iterable[Event]) -> list[str]:

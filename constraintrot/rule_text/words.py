@@ -251,7 +251,9 @@ def _language(text: str) -> str:
     if len(_CJK.findall(text)) * 4 > len(text.strip()):
         return "zh"
     words = Counter(re.findall(r"[^\W\d_]+", text.casefold()))
-    counted = {name: sum(words[word] for word in stops) for name, stops in _STOPS.items()}
+    counted = {
+        name: sum(words[word] for word in stops & words.keys()) for name, stops in _STOPS.items()
+    }
     best = max(counted, key=lambda name: counted[name])
     return best if counted[best] >= 2 else ""
 

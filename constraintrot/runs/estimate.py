@@ -56,14 +56,24 @@ def before(sizes: Mapping[str, Size], *, yes: bool, prices: Prices | None = None
     Raises:
         click.Abort: the answer was no.
     """
+    if told(sizes, prices) and not yes and at_terminal():
+        click.confirm("Play it?", default=True, abort=True, err=True)
+
+
+def told(sizes: Mapping[str, Size], prices: Prices | None = None) -> bool:
+    """Print the estimate of a run; return whether it is long, or its price unknown.
+
+    Args:
+        sizes: as ``before`` takes them.
+        prices: likewise.
+    """
     long = False
     for model, size in sizes.items():
         dollars, seconds = cost(model, size, prices or {}), _seconds(model, size)
         click.echo(line(model, size, dollars, seconds), err=True)
         long |= dollars is None or dollars[1] >= LONG_DOLLARS
         long |= seconds is not None and seconds[1] >= LONG_SECONDS
-    if long and not yes and at_terminal():
-        click.confirm("Play it?", default=True, abort=True, err=True)
+    return long
 
 
 def at_terminal() -> bool:
@@ -86,15 +96,16 @@ def line(
         seconds: fewest and most; None where nothing was measured.
     """
     priced = "no price known" if dollars is None else f"$ {between(*dollars, digits=2)}"
-    told = (
-        f"Estimate for {model}: {size.episodes:,} episodes, at most {size.requests:,} model calls,"
+    played = f"{size.episodes:,} episodes, " if size.episodes else ""
+    text = (
+        f"Estimate for {model}: {played}at most {size.requests:,} model calls,"
         f" {millions(size.input_tokens)} M tokens in, {millions(size.output_tokens)} M out,"
         f" {priced}"
     )
     if seconds is None:
-        return f"{told}."
+        return f"{text}."
     low, high = (one / 60 for one in seconds)
-    return f"{told}, {between(low, high, digits=0)} minutes on this machine."
+    return f"{text}, {between(low, high, digits=0)} minutes on this machine."
 
 
 def _seconds(model: str, size: Size) -> tuple[float, float] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -184,9 +185,10 @@ def judge(*, breaks: str) -> Model:
 
 
 def test_a_judge_that_disagrees_is_a_question(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "named_model", lambda *_: judge(breaks="yes"))
+    monkeypatch.setattr(commands, "named_model", lambda *_, **__: judge(breaks="yes"))
     result = new(SURE, "--judge", "mockllm/model", "-o", str(out))
     assert result.exit_code == 1
+    assert re.search(r"^Estimate for mockllm/model: at most \d+ model calls, ", result.output, re.M)
     path = out.with_suffix(".answers.yaml")
     questions = [one["question"] for one in yaml.safe_load(path.read_text())["asked"]]
     assert any("amount_eur=99" in one and "breaks the rule" in one for one in questions)

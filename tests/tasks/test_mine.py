@@ -154,6 +154,12 @@ def test_what_the_checks_refuse_is_not_played_unless_it_is_said(path: Path) -> N
     assert "graded complied" in (played.metadata or {})["unchecked"][0]
 
 
+def test_an_unknown_parameter_lists_the_tasks_own_ones_too(path: Path) -> None:
+    known = "known: scenario, allowed, unchecked, conditions, "
+    with pytest.raises(PrerequisiteError, match=known):
+        mine(str(path), variant=2)  # type: ignore[call-arg]
+
+
 def test_a_task_without_a_scenario_says_what_to_give() -> None:
     with pytest.raises(PrerequisiteError, match=r"-T scenario=mine\.yaml"):
         mine()
@@ -235,6 +241,7 @@ def test_a_model_may_word_it(path: Path) -> None:
     said = cli("new", POLICY, "-o", str(path), "--force", "--model", "mockllm/model")
     assert said.exit_code == 0, said.output
     assert "words were not used for requests" in said.output
+    assert "Estimate for mockllm/model: at most 2 model calls, " in said.output
     none = cli("new", POLICY, "-o", str(path), "--force", "--model", "nothing/here")
     assert none.exit_code == 2
     assert "nothing" in none.output

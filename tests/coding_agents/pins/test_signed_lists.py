@@ -122,7 +122,7 @@ def test_an_owner_exports_a_members_hook_says_it_and_an_amendment_follows(
     assert CliRunner().invoke(main, ["operator", "keygen", str(key)]).exit_code == 0
     rules.write_text(RULE)
     told = done("export", "--project", "--key", str(key), "--rules", str(rules))
-    assert "the list 'shop' of the repository github.com/acme/shop, revision 1, 1 policies" in told
+    assert "the list 'shop' of the repository github.com/acme/shop, revision 1, 1 policy" in told
     assert "as it was" in done("export", "--project", "--key", str(key), "--rules", str(rules))
 
     shutil.copytree(shop, tmp_path / "member")
