@@ -100,7 +100,8 @@ docs: env
 	$(BIN)/zensical build --strict --clean -f mkdocs.yml
 
 # All extras but hf, and the development tools; hashes, and no index address.
-lock:
+lock: env
+	@PATH="$(CURDIR)/$(BIN):$$PATH"; command -v uv >/dev/null || $(BIN)/python -m pip install --quiet uv; \
 	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header --no-annotate \
 	  --extra eval --extra local --extra embed --extra report --extra doctor --extra harnesses --group dev -o requirements.txt

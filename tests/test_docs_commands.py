@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -16,6 +17,7 @@ from constraintrot.scenario import user_files
 from constraintrot.tasks.rebuildable import TASKS
 from tests import shell
 from tests.docs_code import DOCS
+from tests.small_install import ROOT
 from tests.stub_openai import serving
 from tests.test_commands import _PAGES, _TUTORIALS, RUNNABLE, sequences
 
@@ -71,20 +73,41 @@ def test_every_reason_for_leaving_a_command_is_used() -> None:
     assert len(BLOCKS) > 20
 
 
+# In a line of its own, in whatever block, or in backticks; `constraintrot directive` is no command.
+_LINE = re.compile(r"^ *((?:constraintrot|inspect eval|python -m) [^#|\n]+)", re.MULTILINE)
+_INLINE = re.compile(r"`((?:constraintrot (?!directive`|--)|inspect eval |python -m )[^`\n]+)`")
+
+
+def other_lines() -> list[str]:
+    """Commands that the docs show in blocks of other languages, and between other words."""
+    found: list[str] = []
+    for page in _PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8").replace("\\\n", " ")
+        text = re.sub(r"^```console\n.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+        found += [*_LINE.findall(text), *_INLINE.findall(text)]
+    return found
+
+
 def test_every_option_that_the_docs_show_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names of options and parameters, without running anything."""
     monkeypatch.setenv("CONSTRAINTROT_PRIVATE_KEY", "5" * 64)
     seen = 0
-    for lines in BLOCKS.values():
-        for words in (shell.parsed(line).words for line in lines):
-            if words[:1] == ["constraintrot"]:
-                _parse(shell.ours(words))
-                seen += 1
-            elif words[:2] == ["inspect", "eval"] and words[2] in TASKS:
-                arguments = shell.evaluation(words)
-                given = [arguments[at + 1] for at, word in enumerate(arguments) if word == "-T"]
-                TASKS[words[2]](**dict(_value(text) for text in given if "file:" not in text))
-                seen += 1
+    for line in (*(line for lines in BLOCKS.values() for line in lines), *other_lines()):
+        words = shell.parsed(line).words
+        if words[:1] == ["constraintrot"]:
+            _parse(shell.ours(words))
+            seen += 1
+        # An agent that is not installed is refused, whatever else is given.
+        elif (
+            words[:2] == ["inspect", "eval"] and words[2] in TASKS and "harness=coding" not in line
+        ):
+            arguments = shell.evaluation(words)
+            given = [arguments[at + 1] for at, word in enumerate(arguments) if word == "-T"]
+            TASKS[words[2]](**dict(_value(text) for text in given if "file:" not in text))
+            seen += 1
+        elif words[:2] == ["python", "-m"]:
+            assert find_spec(words[2]), line
+            seen += 1
     assert seen > 40
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -113,3 +114,20 @@ def test_the_lock_file_names_no_index() -> None:
     assert "://" not in text
     assert "--hash=sha256:" in text
     assert "\ntorch==" not in text
+
+
+def test_every_target_sets_up_the_environment_first() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    needs = {
+        name: needed.split()
+        for name, needed in re.findall(r"^([\w-]+): ?(.*)$", text, re.MULTILINE)
+    }
+    phony = re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE)
+    assert phony
+    assert phony[1].split() == list(dict.fromkeys(phony[1].split()))
+    for target in phony[1].split():
+        reached, waiting = set[str](), [target]
+        while waiting:
+            reached.add(name := waiting.pop())
+            waiting += needs.get(name, [])
+        assert "env" in reached, target
