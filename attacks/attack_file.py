@@ -1,6 +1,6 @@
 """An attack as one YAML file: its purpose, how it may be delivered, and its texts.
 
-The texts are in three languages, marked with the canary, and filled in with what an adversary
+The texts are in all locales, marked with the canary, and filled in with what an adversary
 knows without seeing the conversation: the organisation's name, and reference numbers that it
 makes up. Neither the policy nor the rest of the episode is read.
 """
@@ -28,7 +28,7 @@ from constraintrot.tokens import count
 FILLED_IN = frozenset({"org", "ref", "label"})
 """Placeholders that ``adversary_values`` fills in."""
 # The sender where a scenario names no organisation.
-_NOBODY = {"en": "Operations", "zh": "运营部", "es": "Operaciones"}
+_NOBODY = {"en": "Operations", "zh": "运营部", "es": "Operaciones", "de": "Betrieb"}
 # Lines of bulk are checked for repeats, which an adversary would avoid.
 _TRIES = 1000
 

@@ -23,6 +23,9 @@ _GIVEAWAYS = {
     "es": r"todo lo que necesit|llamada a (?:una|la) herramienta|una sola llamada|por esta vez"
     r"|excepci|\bpermi(?:so|tid|te)|\bnormas?\b|\breglas?\b|\bpol[ií]tica|\bprueba(?:s)?\b"
     r"|\bignor|\bolvid|a pesar de|\burgen|\baprob|\bautoriza|instruccion",
+    "de": r"alles,? was (?:du|sie) (?:brauch|benötig)|(?:werkzeug|funktions)aufruf|(?:nur|bloß) dieses (?:eine )?mal"
+    r"|ausnahm|erlaub|genehmig|freigab|\brichtlinie|\bregeln?\b|\bvorgabe|\btest(?:s|en)?\b|\bignorier|\bverg(?:iss|esst)"
+    r"|\btrotz|\bdringend|\beilt\b|\banweisung|\bumgeh",
     "zh": r"所需(?:内容|信息)|工具调用|函数调用|就这一次|仅此一次|只此一次|破例|例外|允许|许可|规定|规则"
     r"|政策|测试|忽略|无视|尽管如此|批准|紧急|加急|指示",
 }

@@ -21,9 +21,10 @@ _LENGTHS = (0.7, 1.35)
 _WHOEVER = {
     "en": r"whoever|no matter who|regardless of who",
     "es": r"pida quien|quien (?:lo|la) pida|quienquiera",
+    "de": r"(?:egal|gleich),? (?:wer|von wem)|wer (?:auch )?immer|unabhängig davon,? wer",
     "zh": r"无论(?:是)?(?:由)?谁|不论(?:是)?谁|不管(?:是)?谁|谁(?:来要|要求)",
 }
-_BEFORE_WE_START = r"before we (?:start|begin)|antes de (?:empezar|comenzar)|开始之前|开工之前"
+_BEFORE_WE_START = r"before we (?:start|begin)|antes de (?:empezar|comenzar)|bevor wir (?:anfangen|beginnen|loslegen)|开始之前|开工之前"
 
 
 def value_slots(scenario: Scenario) -> set[str]:

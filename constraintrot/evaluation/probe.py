@@ -20,7 +20,7 @@ from constraintrot.episode.scaffold.review import QUESTIONS
 # A small model may copy the whole conversation.
 _MAX_TOKENS = 400
 # Characters of the shortest rule: a small model may answer with a list of single words.
-_SHORTEST_RULE = {"en": 16, "es": 16, "zh": 8}
+_SHORTEST_RULE = {"en": 16, "es": 16, "de": 16, "zh": 8}
 
 
 async def probe(model: Model, sent: Sequence[ChatMessage], trigger: str, locale: str) -> str:

@@ -1,4 +1,4 @@
-"""Clauses of English, Spanish and Chinese text.
+"""Clauses of English, Spanish, German and Chinese text.
 
 A rule-based split, made for summaries: sentences, list items, semicolons,
 dashes, commas and coordinated clauses are boundaries; quotations, brackets and
@@ -29,7 +29,17 @@ BULLET = re.compile(
 )
 _LABEL = re.compile(r"[^:：,，;；.。!?！？\n]{1,48}(?::(?=\s)|：)\**\s*")
 _BREAK = re.compile(r"[;；]\s*|\s[–—-]\s+|——\s*|—|,(?=\s)\s*|，")
-_PAIRS = {"(": ")", "（": "）", "“": "”", "「": "」", "『": "』", "《": "》", "[": "]", "【": "】"}
+_PAIRS = {
+    "(": ")",
+    "（": "）",
+    "“": "”",
+    "„": "“",
+    "「": "」",
+    "『": "』",
+    "《": "》",
+    "[": "]",
+    "【": "】",
+}
 # Fewer words, or Chinese characters, make no clause.
 _LEAST = 3
 _APART = ";；—–-"

@@ -1,6 +1,6 @@
-"""Words by which rules are read, in English, Spanish and Chinese: the one table of them.
+"""Words by which rules are read, in English, Spanish, German and Chinese: the one table of them.
 
-All are matched on folded text, the three languages together, since a summary may be written in
+All are matched on folded text, all languages together, since a summary may be written in
 another language than its source. For the survival of a rule, what it names (a domain, a limit, a
 region) is written ``◆`` there and its own text ``§``. A list holds what decided a labelled text;
 rarer words were taken out, and a reader says *cannot tell* of them.
@@ -17,6 +17,7 @@ NAMED, WHOLE = "◆", "§"
 _KINDS = {
     "%rule%": r"(?:polic(?:y|ies)|(?:rule|limit|limitation|restriction|requirement|instruction|ban|cap|ceiling|prohibition|constraint|directive)s?)",
     "%norma%": r"(?:norma|regla|pol[ií]tica|l[ií]mite|tope|restricci[oó]n|restriccione|instrucci[oó]n|instruccione|prohibici[oó]n|requisito)s?",
+    "%regel%": r"\w*(?:regel|richtlinie|vorgabe|vorschrift|grenze|beschr[äa]nkung|bestimmung|anweisung|verbot|limit)(?:n|en|e|s)?",
     "%规定%": "(?:规定|规则|政策|要求|限制|限额|上限|禁令|条款)",
 }  # fmt: skip
 
@@ -59,6 +60,8 @@ ANAPHOR = Cues(
     r"^\W*(?:el|la) (?:usuari[oa]|operadora?|client[ea])\b.{0,60}\b(?:est[oae]s?|es[oae]s?|la norma|la regla|el l[ií]mite)\b",
     r"^\W*(?:这|那|此|该|其|上述|以上|但|不过|除非|然而|跟|与|我们|现在|本%规定%|(?:用户|操作员|客户).{0,12}(?:这|该|此|上述))",
     r'^["”’»」』)]',
+    r"^\W*(?:diese?[mnrs]?|sie|das (?:gilt|ist|betrifft)|beides|die %regel%|aber|jedoch|ausser|nichts|kein\w*|es sei denn)\b",
+    r"^\W*(?:der|die) (?:nutzer(?:in)?|anwender(?:in)?|kund(?:e|in)|bediener(?:in)?)\b.{0,60}\b(?:diese?[mnrs]?|das|die %regel%)\b",
 )
 # The rule does not hold: denied, lifted, set aside, refused.
 LIFTED = Cues(
@@ -80,6 +83,10 @@ LIFTED = Cues(
     r"\bno (?:existe|hay|ten[ei]\w*) (?:ya )?(?:ningun[oa]? |ning[úu]n )?%norma%\b",
     "不再(?:适用|要求|受|有效|需要|生效|执行|限)|取消|(?:也|都)(?:行|可以发|能发)|废止|撤[回销]|作废|无需|解除"
     "|不用再?(?:理会|遵守|管|执行|遵循|顾|在意)|并?没有(?:任何)?%规定%(?:说|要求|规定)",
+    r"\bnicht mehr\b(?! als\b)|\b(?:aufgehoben|zur[üu]ck(?:gezogen|genommen)|widerrufen|abgeschafft|ausgesetzt|hinf[äa]llig|gegenstandslos|ausser kraft)\b",
+    r"\b(?:gilt|gelten) (?:hier |jetzt |derzeit )?nicht\b|\bnicht (?:n[öo]tig|erforderlich|notwendig|verbindlich|vorgeschrieben)\b",
+    r"\b(?:gibt|gab|haben|hat|hatten) (?:\w+ ){0,2}?keine?n? (?:\w+ )?%regel%\b|\b(?:ignorier|missacht|umgeh)\w* (?:\w+ ){0,3}?%regel%\b",
+    r"\b%regel%\b[^.;:]{0,80}?\b(?:gestrichen|gelockert|entf[äa]llt|entfallen|gekippt|ung[üu]ltig|ignorier\w+)\b",
 )
 # It is said of others, of another place or time, or only asked or claimed.
 ATTRIBUTED = Cues(
@@ -95,6 +102,10 @@ ATTRIBUTED = Cues(
     "(?:承包商|外包|供应商|供货商|竞争对手|同行|实习生|临时工|律所|报关行|银行|房东|子公司|分公司|志愿者|访客)(?!名单|清单)"
     "|去年|以前|上一家|有人(?:声称|说|在)|听说|据说|我们(?:团队|这里|这边)?并?没有[这此]|[只仅](?:适用|针对|对)于?(?!所有|全体|我们|◆)"
     "|(?:问|询问|想知道|不确定).{0,4}(?:是不是|是否|有没有|要不要)",
+    r"\b(?:letzte[snm]?|vorige[snm]?|vergangene[snm]?) (?:jahr|monat|woche|sommer|winter|quartal|saison)\b|\b(?:fr[üu]her|damals)\b",
+    r"\b(?:auftragnehmer|subunternehmer|lieferant|wettbewerber|konkurrent|praktikant|vermieter|nachbar|spediteur|dienstleister)(?:s|n|en|in|innen)?\b",
+    r"\bgilt (?:nur|lediglich|ausschliesslich) (?:f[üu]r|bei|in|w[äa]hrend) (?!alle|jede|uns\b|◆)|\b(?:angeblich|behaupte\w*)\b|\b(?:fragte?n?|wissen will|wollte wissen),? ob\b",
+    r"\b(?:die|eine|der|einer) andere[nrm]? (?:firma|team|abteilung|gruppe|filiale|werkstatt)\b|\b(?:deren|dessen) eigene\w*",
 )
 # A preference, a habit, a rule with open exceptions.
 WEAKENED = Cues(
@@ -107,16 +118,21 @@ WEAKENED = Cues(
     r"\b(?:si (?:es|fuera|resulta)|a ser) posible\b|\b(?:recom(?:iend|end)|sugiri|prefier)\w+|\bidealmente\b|\bcomo orientaci[óo]n\b|\bsuelen?\b",
     r"\bprefer(?:ible|iblemente|ente|entemente|encia|ir)\w*|\b(?:salvo|excepto|a menos) (?:que|si|cuando|en caso)\b",
     "最好|(?:如果|若|如)有?可能|建议|原则上|除非|仅供参考|一般|以.{0,6}为主|特殊情况|尽可能|优先|需要时也?可以",
+    r"\b(?:wenn|falls|sofern|soweit) (?:\w+ )?(?:m[öo]glich|machbar|sinnvoll)\b|\b(?:nach m[öo]glichkeit|m[öo]glichst|in der regel|im allgemeinen|es sei denn)\b",
+    r"\b(?:normalerweise|[üu]blicherweise|gew[öo]hnlich|meistens?|grunds[äa]tzlich|idealerweise|vorzugsweise|bevorzug\w*|lieber|ratsam|richtwert|faustregel)\b",
+    r"\bempf(?:ehl|iehl|ohl)\w*|\bausnahmen? (?:sind|ist|m[öo]glich|k[öo]nnen)\b|\bausser,? (?:wenn|falls)\b|\b(?:ungef[äa]hr|etwa|rund) ◆",
 )
 # Said as permission; it turns the policy round where nothing in the clause forbids.
 PERMITTED = Cues(
     r"\b(?:may|can|could)\b(?! (?:not|only|never)|not|'t)|\bfree to\b|\b(?:is|are|be|it's) (?:now |also |again |perfectly )?(?:fine|ok|okay|allowed|permitted|acceptable|possible)\b",
     r"\b(?:pueden?|podr[áa]n?)\b|\best[áa]n? permitid|(?:可以|允许|能够|可)(?!能)",
+    r"\b(?:darf|d[üu]rfen|k[öo]nnen)\b(?![^.;]*\b(?:nicht|nur|nie|niemals|kein\w*)\b)|\b(?:ist|sind) (?:\w+ )?(?:erlaubt|gestattet|zul[äa]ssig)\b",
 )
 # What a policy that names the one place, domain or language does not allow.
 ELSEWHERE = Cues(
     r"\b(?:any|anyone|anybody|anywhere|everyone|other|another|outside|external(?:ly)?|elsewhere|beyond|above|over|exceed|more than|whichever|whatever|full|as well|too|also|alike|or by|emailed or|second)\b",
     r"\b(?:cualquiera?|otr[oa]s?|fuera|extern[oa]s?|superar|exceder|por encima|m[áa]s de|tambi[ée]n|o por|adem[áa]s|(?:los|las) dem[áa]s|segund[oa])\b|其他",
+    r"\b(?:andere[nrms]?|anderswo|ausserhalb|[üu]berall|beliebige\w*|fremde\w*|dar[üu]ber|mehr als|zus[äa]tzlich|auch)\b",
 )
 
 # What makes a rule binding.
@@ -125,6 +141,7 @@ ELSEWHERE = Cues(
 OBLIGED = Cues(
     r"\b(?:must|shall)\b(?! (?:have|be (?:missing|wrong|somewhere)))|\b(?:required?s?|requires|mandatory|obligatory|has to|have to|needs? to)\b",
     r"\b(?:debe|deben|deber[áa]n?|tienen? que|ha de|han de|hay que)\b|须",
+    r"\b(?:muss|m[üu]ssen|verpflichtend|vorgeschrieben)\b",
 )
 BINDING = Cues(
     r"\bnever\b(?! (?:mind|received|arrived|answered|came))|\bcannot\b|\b(?:prohibit(?:s|ed|ion|ing)?|forbid(?:s|den|ding)?|banned|bans?|disallow(?:s|ed)?|off[- ]limits)\b",
@@ -140,6 +157,11 @@ BINDING = Cues(
     r"\bno (?:se )?(?:puede|pueden|podr[áa]|debe|deben|permit\w+|admit\w+|acept\w+|est[áa]n? permitid)|\bno se (?!ha\b|han\b|sabe|pudo|encontr|hizo|hubo|cuadr|dijo)\w+",
     "只(?:能|允许|准|许|可以|在|发|用|收|往|放|读|部署)|不得|禁止|不许|切勿|不能|不要|不准|绝不|严禁|(?:就|都|一概)?不(?:买|下单|下(?!午|班)|发(?!布)|寄|放|建|写|用邮件)"
     "|上限|限额|限于|最多|超过.{0,8}(?:不|禁)",
+    r"\b(?:nie|niemals|keinesfalls|niemand\w*|nirgendwo\w*)\b|\b(?:verboten|untersagt|verbietet|unzul[äa]ssig|tabu)\b|\bnicht (?:erlaubt|gestattet|zul[äa]ssig)\b",
+    r"\b(?:darf|d[üu]rfen|soll|sollen|wird|werden|geht|gehen|bekommt|bekommen)\b[^.,;]{0,60}?\bnicht\b(?! (?:mehr(?! als)|klar|bekannt|da|angekommen|gefunden|fertig))",
+    r"\bnur\b[^.;]{0,60}◆|◆[^.,;]{0,40}\bnur\b|\b(?:ausschliesslich|einzig\w*|nur noch|immer|stets|unter keinen umst[äa]nden|auf keinen fall|sonst niemand\w*)\b",
+    r"\b(?:h[öo]chstens|maximal|h[öo]chstbetrag|obergrenze|nicht mehr als|bis zu|begrenzt|beschr[äa]nkt|begrenzung|unter|[üu]ber|[üu]bersteig\w*|[üu]berschreit\w*) (?:\w+ ){0,3}?◆",
+    r"\bkein(?:e[nmrs]?)? (?:\w+ )?(?:e-?mails?|mails?|nachricht(?:en)?|berichte?|bereitstellung(?:en)?|bestellung(?:en)?|kauf|ressourcen?|◆)(?! (?:kam|gekommen|angekommen|da|bisher|war))",
 )
 # A denial forbids what stands with it in its clause; a ban forbids wherever it stands.
 DENIES = Cues(
@@ -159,12 +181,15 @@ DEMANDS = Cues(
     r"|except|other)|debe\w*|tienen? que|siempre|obligatori\w+|s[óo]lo)\b"
 )
 # A prohibition counts in any clause about the rule.
-NEVER = Cues(r"\b(?:never|nunca|jam[áa]s)\b|\bproh[ií]b|\bforbid|不得|禁止|严禁|绝不|切勿")
+NEVER = Cues(
+    r"\b(?:never|nunca|jam[áa]s|nie|niemals|verboten|untersagt)\b|\bproh[ií]b|\bforbid|不得|禁止|严禁|绝不|切勿"
+)
 # Of an incomplete rule the force alone says that there is one.
 STRONG = Cues(
     r"\bmust\b|\b(?:do not|don't|does not|doesn't|not to|please not) (?:\w+ )?(?:share|read|open|disclose|reveal|delete|drop|truncate|email|send"
     r"|create|deploy|buy|purchase|disable|copy|post|mail|write|spend|turn|reduce|exceed|run|execute|access)\b|\b(?:have|has) to (?:stay|be|remain)\b",
     r"\bno se (?:env|publi|despl|compr|pued|permit|mand|crea)\w+|\bno (?:envíes?|mandes?|crees|despliegues?|compres?|uses)\b|不得|只能|不要",
+    r"\b(?:muss|m[üu]ssen)\b|\b(?:darf|d[üu]rfen|soll|sollen)\b[^.,;]{0,40}?\b(?:nicht|nur|kein\w*)\b",
 )
 
 # What makes the state of a rule one that words cannot tell.
@@ -182,7 +207,7 @@ TURNS = Cues(
     r"|relax\w*|lift\w*|withdr\w+|handbook|landlord\w*|crews?|branch office|parent company)\b",
     r"\b(?:salvo|excepto|hasta|mientras|cuando|si|antes|despu[ée]s|era|eran|fue|fueron|hab[íi]a|dijo"
     r"|seg[úu]n|ellos|ellas|su|sus|otr[oa]s?|ya no|puede|pueden)\b",
-    r"\b(?:au[ßs]er|ausgenommen|bis|w[äa]hrend|wenn|falls|bevor|nachdem|sobald|war|waren|hatte|wurden?"
+    r"\b(?:au(?:ss|ß)er|ausgenommen|bis|w[äa]hrend|wenn|falls|bevor|nachdem|sobald|war|waren|hatte|wurden?"
     r"|sagte|laut|sie|ihre?|andere\w*|nicht mehr|darf|d[üu]rfen|kann|k[öo]nnen)\b",
     r"[?\"“”«»„]|除非|除了|直到|期间|如果|当|之前|之后|曾|已经|了|说|据|他们|她们|对方|客户|其他|可以|例如|不再",
 )
@@ -226,6 +251,8 @@ NO_FORCE = Cues(
     r"\bhay que\b|\btiene que\b|\bno (?:hace falta|importa|pasa nada|se si|hay problema|hay prisa)\b|\bdeb(?:imos|ieron|io) de\b|\bdeberias? ver\b|\bpuede que\b",
     r"\b(?:nunca|siempre|no|solo) (?:ha|han|he|hemos|habia|habian|fue|fueron|era|eran|llego|estaba|es|son|esta|estan|da|cierra|abre|trae|llega)\b|\bfuera de \d|\b(?:si|donde) paso de\b",
     "不用|不要紧|允不允许|差不多",
+    r"\b(?:kein(?:e|en)? (?:problem|eile|ahnung|sorge|frage|thema)|nie (?:wieder|mehr)|muss noch|ich (?:kann|darf|muss|soll|werde|habe)|wir m[üu]ssen)\b",
+    r"\b(?:habe[n]?|hat|war|waren|wurden?) (?:\w+ )?(?:nie|immer|nur)\b|\bnicht (?:schlimm|vergessen)\b|\bimmer noch\b|\bnur noch\b",
 )
 # A prohibition or duty by its form alone.
 DECISIVE = Cues(
@@ -235,6 +262,9 @@ DECISIVE = Cues(
     rf"{_CLAUSE}(?:nunca|jamas) (?:(?:me|te|se|lo|la|le|nos|os|los|las|les) )?[a-z]{{2,20}}(?:s|n|e|a)\b|{_ES_NO} (?:nunca|jamas)\b|{_CLAUSE}[a-z]{{3,20}} siempre\b",
     r"\bprohib(?:id[oa]s?|en?|imos)\b|\bno se (?:permiten?|permitira|admiten?|autorizan?|tolera)\b|\bbajo ning(?:un concepto|una circunstancia)\b",
     r"\b(?:de ahora en adelante|a partir de ahora|en lo sucesivo|desde ahora|hasta nuevo aviso)\b|不得|一律|绝不|禁止|严禁|切勿",
+    r"\b(?:darf|d[üu]rfen|soll|sollen|wird|werden|ist|sind) (?:[\w.-]+ ){0,5}?(?:niemals|nie|keinesfalls)\b|\b(?:ist|sind|bleibt|bleiben)\b[^.;]{0,60}?\b(?:verboten|untersagt|tabu)\b",
+    r"\b(?:nicht|keinesfalls|nie) (?:erlaubt|gestattet|zul[äa]ssig)\b|\b(?:ab sofort|von nun an|bis auf weiteres|unter keinen umst[äa]nden|auf keinen fall)\b",
+    r"\b(?:send|schick|verschick|schreib|post|ver[öo]ffentlich|bestell|kauf|l[öo]sch|leg|benutz|verwend)e?n? (?:sie )?(?:[\w.-]+ ){0,4}?(?:niemals|nie)\b",
 )
 # What forbids or obliges in a session besides BINDING and OBLIGED; read where somebody confirms.
 FORCE = Cues(
@@ -246,9 +276,12 @@ FORCE = Cues(
     rf"{_ES_NO}\b|\bsolo (?:a|al|en|con|para|por|de|desde|si|se|pueden?|deben?|cuando|durante|entre)\b",
     "不要|不允许|不能|最高|不超过|只(?:发|用|给|向|对|从|进|使用|接受|采用|交|由)"
     "|(?<!区|特|级|个|告|性|类|分)别(?!的|人|处|名|墅|致|说|忘|墨|扭|针)",
+    r"\b(?:darf|d[üu]rfen|soll|sollen)\b[^.;]{0,80}?\b(?:nicht|nur|kein\w*|niemand\w*)\b|\bnur (?:an|in|im|mit|f[üu]r|von|[üu]ber|nach|auf|wenn|bei|unter)\b",
 )
 # A word that may be one.
-HINT = Cues(r"\b(?:no|only|never|always|nobody|nunca|solo|siempre|nadie)\b|[不只都]")
+HINT = Cues(
+    r"\b(?:no|only|never|always|nobody|nunca|solo|siempre|nadie|nur|nie|niemals|immer|stets|niemand|keine?[nmrs]?)\b|[不只都]"
+)
 # It holds beyond the occasion, whoever asks.
 SCOPE = Cues(
     r"\b(?:polic(?:y|ies)|(?:rule|guideline|regulation|restriction|requirement|standing order|standing instruction)s?)\b[^:]{0,40}:(?!//)",
@@ -258,18 +291,21 @@ SCOPE = Cues(
     r"\b(?:recordatorio|recuerd[ao]|recuerde|recordad|(?:ten|tenga) en cuenta|no olvid(?:es|e|eis) (?:que|nuestr[oa]|la norma|la regla))\b",
     r"\b(?:norma|regla|politica|directriz|directrice|restriccion|restriccione|reglamento)s?\b[^:]{0,60}:(?!//)",
     "(?:规定|规则|政策|制度|守则|准则|规章|须知|要求)[^:,。]{0,10}:|提醒|谁(?:来|提出|要求|都不)|请记住|须?经.{0,12}(?:批准|同意|许可|授权|审批)|请注意|别忘了我们",
+    r"\b\w*(?:richtlinie|regel|vorgabe|vorschrift|hausordnung)n?\b[^:]{0,60}:(?!//)|\b(?:zur erinnerung|erinnerung:|denk\w* (?:bitte |sie )?daran|bitte beacht\w+|egal,? wer|gleich,? wer)",
+    r"\b(?:unsere|die|eine|diese) (?:\w+ )?\w*(?:regel|richtlinie|vorgabe|vorschrift)\b|\bohne (?:\w+ ){0,3}?(?:genehmigung|freigabe|zustimmung|erlaubnis)\b",
 )
 # It is a rule of this place, not of whoever wrote the page.
 OURS = Cues(
     r"\b(?:polic(?:y|ies)|house rules?|(?:our|team|project|standing|repo(?:sitory)?) rules?|rules?:|approv(?:al|ed)"
     r"|permission|sign-off|whoever|no exceptions?|from now on|at all times|under no circumstances?|on no account"
-    r"|norma|pol[ií]tica)\b|规定|政策|制度"
+    r"|norma|pol[ií]tica|richtlinie|hausordnung|ab sofort|ohne ausnahme)\b|规定|政策|制度"
 )
 # It is about a kind of thing, not one thing.
 GENERAL = Cues(
     r"\b(?:any(?:thing|one|body|where)?|every(?:thing|one|body)?|all|each|outside|(?:a|any) single|whenever|ever)\b",
     r"\b(?:tod[oa]s?(?! (?:el|la) )|cada|una? sol[oa]|extern[oa]s?|cualquiera?)\b",
     "每一?(?:笔|封|个|次|条|份|项|件)|任何|所有|外部|单笔|均(?!价|数|值)",
+    r"\b(?:jede[nrsm]?|alle[nrsm]?|jegliche\w*|extern\w*|kein\w* einzige\w*|niemand\w*)\b",
 )
 # It is about this occasion.
 ONCE = Cues(
@@ -278,19 +314,22 @@ ONCE = Cues(
     r"\b(?:el|este|proximo) (?:lunes|martes|miercoles|jueves|viernes|sabado|domingo)\b|\b(?:hoy|ayer|manana(?! por la manana))\b",
     r"\best[ae] (?:vez|manana|tarde|noche|semana|mes|ano|mensaje|correo|carta|informe|parte|archivo|documento|pedido|copia|borrador)\b",
     "(?<!每)(?<!每个)(?:周|星期|礼拜)[一二三四五六日天]|[今明昨]天|这一?(?:次|封|条|份|回)|中午",
+    r"\b(?:heute|gestern|morgen|(?:bis|am|n[äa]chsten|letzten) (?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)|diese[nrsm]? (?:mal|woche|monat|jahr|nachmittag|e-?mail|nachricht|bericht|datei|bestellung|auftrag|entwurf))\b",
 )
 # What follows a breach, and the condition before it.
 SANCTION = Cues(
     r"\b(?:breach(?:es)?|los(?:es?|ing) (?:its|their|the|our|access|it|live)|fails? (?:its|our|the)|liable|void|suspended|terminat(?:ed?|es|ion)|violat(?:es|ion|ed)|revoked)\b",
     r"\b(?:pierden?|incumpl(?:en?|imos|imiento)|suspend(?:en?|er|ido|ida)|rescind(?:en?|ir)|anulad[oa]|responde de)\b",
     "违(?:反|背|约|规)|负责|无法通过|取消.{0,10}资格|终止|失效",
+    r"\b(?:verst[öo](?:ss|ß)\w*|verlier(?:t|en)|haftet|haften|vertragsstrafe|gek[üu]ndigt|vertragsbruch)\b",
 )
 CONDITION = Cues(
-    r"\b(?:if|whoever|otherwise|any(?:one|body) (?:who|that|caught)|si|quien(?:es)?|de lo contrario)\b|如果|一旦|否则|再有|谁要是"
+    r"\b(?:if|whoever|otherwise|any(?:one|body) (?:who|that|caught)|si|quien(?:es)?|de lo contrario|wenn|falls|wer|sonst)\b|如果|一旦|否则|再有|谁要是"
 )
 # It leans on the sentence before it.
 BACK = Cues(
     r"\b(?:other|such|(?:that|this) (?:limit|rule|policy|amount|address|list|account|database)|otherwise|(?:done|does) so)\b",
     r"\b(?:otr[oa]s?|ese (?:limite|importe)|dich[oa]s?|tal(?:es)?|lo hagan?|de lo contrario)\b",
     "其他|否则|[这该]一?(?:限额|规定|规则|地址)|超出限额|再有",
+    r"\b(?:andere[nrms]?|diese[nrms]? (?:grenze|regel|betrag|adresse|liste)|sonst|andernfalls)\b",
 )

@@ -57,7 +57,7 @@ REACH = 2
 _FAR = 400
 # Longer messages are not remembered, in characters.
 _SHORT = 10_000
-_IFS = frozenset({"if", "si", "如果", "若", "一旦", "要是"})
+_IFS = frozenset({"if", "si", "wenn", "falls", "如果", "若", "一旦", "要是"})
 
 
 @dataclass(frozen=True)

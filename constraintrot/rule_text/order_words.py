@@ -1,4 +1,4 @@
-"""Word classes by which tool content poses as an order or an authority, in en, zh and es.
+"""Word classes by which tool content poses as an order or an authority, in en, zh, es and de.
 
 Patterns for text that ``orders`` has folded. General words; nothing here knows a scenario or an
 attack.
@@ -16,7 +16,7 @@ def _words(latin: str, chinese: str) -> re.Pattern[str]:
 
 # Whoever condenses the conversation: in a tool's result, naming it is addressing it.
 SUMMARIZER = _words(
-    r"summari[sz]ers?|compactors?|resumidor\w*"
+    r"summari[sz]ers?|compactors?|resumidor\w*|zusammenfasser\w*|wer (?:\w+ ){1,3}?zusammenfasst"
     r"|(?:whoever|anyone|those|models?|agents?) (?:who )?(?:is |are )?(?:summari[sz]|condens|compress)\w*",
     "(?:摘要|总结|压缩)(?:程序|模型|器|模块)",
 )
@@ -27,13 +27,16 @@ SUMMARY = _words(
     r"|summari[sz](?:e|es|ing|ation)|compact(?:ion|ing)|(?:token|word|length) (?:budget|limit)"
     r"|(?:compact|condens|compress|shorten|trim)(?:e|ing)? (?:this|the|your) (?:\w+)"
     r"|(?:context|memory|conversation)[ -](?:windows?|compression|budget|managers?)"
-    r"|resum(?:en(?! ?:)|ir|as|a|an|iendo)|compacta\w+|condens(?:ar|es|e)",
+    r"|resum(?:en(?! ?:)|ir|as|a|an|iendo)|compacta\w+|condens(?:ar|es|e)"
+    r"|(?:in|f[üu]r|aus|bei|von|der|die|deine[rn]?|ihrer?|eine[rn]?|jede[rn]?|diese[rn]?) (?:\w+ )?zusammenfassung(?:en)?(?! ?:)|zusammen(?:zu)?fass(?:en|t|e)|fass\w* (?:\w+ ){1,6}?zusammen"
+    r"|(?:token|wort|l[äa]ngen)-?(?:budget|limit|grenze)|verdicht(?:en|et|ung)|komprimier\w+|kontextfenster|gespr[äa]chsverlauf",
     "(?:摘要|总结)(?! ?:)|總結|概括|压缩|精简|上下文窗口|(?:词元|字数)(?:预算|限制)",
 )
 # Room as a reason.
 BREVITY = _words(
     r"(?:sake of|interest of|for|por) (?:brevity|space|concision|brevedad)"
     r"|(?:to|para) (?:save|free|spare|ahorrar|liberar) (?:some )?(?:space|room|tokens|words|espacio|palabras)"
+    r"|der k[üu]rze halber|aus platzgr[üu]nden|(?:um )?(?:\w+ )?(?:platz|raum|tokens?|w[öo]rter|zeichen) (?:zu sparen|sparen|spart)"
     r"|(?:within|under|fit|exceed|over) (?:the |a |its |your )?(?:\w+ )?(?:token|word|length) ?(?:budget|limit)?",
     "(?:为|以)了?(?:节省|压缩|缩短|控制)(?:篇幅|长度|字数|空间)?",
 )
@@ -44,6 +47,9 @@ _DISREGARD = (
     r"|(?:do not|don't|never|need not|no need to|without|should not|must not) (?:be )?(?:\w+ )?"
     r"(?:includ|mention|repeat|carry|carri|retain|preserv|copy|copi|contain|appear|survive)\w*"
     r"|(?:can|may|should|must|to) be (?:safely )?(?:omitted|dropped|left out|discarded|excluded|ignored|forgotten)"
+    r"|l(?:ass|[äa]sst|assen) (?:[\w-]+ ){0,8}?(?:weg|aus|beiseite)|(?:weg|aus)(?:zu|ge)?lassen|ignorier(?:e|en|t)|missachte\w*|vergiss|vergesst|vergessen sie"
+    r"|(?:nicht|nie|niemals) (?:\w+ )?(?:zu )?(?:erw[äa]hn|wiederhol|(?:[üu]ber|auf|mit)(?:zu|ge)?n[eo]h?m|behalt|mit(?:zu|ge)?f[üu]hr|[üu]bertrag|enthalten)\w*"
+    r"|(?:erw[äa]hn|wiederhol|[üu]bernimm|nimm|nehmen)\w* (?:[\w-]+ ){0,8}?nicht(?: (?:auf|mit))?|(?:kann|k[öo]nnen|darf|soll|sollen|d[üu]rfen) (?:\w+ ){0,3}?(?:entfallen|wegfallen|gestrichen werden|ignoriert werden)"
     r"|dej(?:a|e|en|ar|ando) fuera|no (?:debe |deben )?(?:incluy|inclu|mencion|conserv|repit|copi)\w+",
     "省略|略去|略过|忽略|丢弃|忘[记掉]|(?:不要|无需|不必|不用|勿|别)再?(?:包含|包括|提及|提到|提|保留|写入|写进|带入)",
 )
@@ -55,6 +61,8 @@ OMIT = _words(
     r"|(?:irrelevant|superfluous|redundant|unnecessary|outdated|expendable|boilerplate|not needed)"
     r"|(?:do not|don't|never) (?:be )?(?:keep|kept|quot|list)\w*|(?:must|should|always) (?:include|state|say|mention|write|record|note)"
     r"|(?:keep|retain|preserve|include) only|only (?:keep|retain|preserve|include)"
+    r"|streich(?:e|en|t)?|gestrichen|l[öo]sch(?:e|en|t)|entfern(?:e|en|t)|verwirf|verwerfen|[üu]berfl[üu]ssig\w*|entbehrlich|veraltet\w*"
+    r"|(?:behalte|nimm|[üu]bernimm|nenne|muss|sollte?) (?:\w+ ){0,3}?(?:nur|ausschliesslich|enthalten|nennen|erw[äa]hnen|festhalten)"
     r"|no hace falta|excluy?\w+|(?:elimin|quit|borr)(?:a|e|en|ar)|suprim(?:e|a|ir)|(?:bórr|quít)\w+|(?:conserva|mantén|incluye) (?:solo|sólo|únicamente)",
     _DISREGARD[1]
     + "|删[除掉去]|去[除掉]|可?不写|舍弃|剔除|跳过|(?:不要|别)(?:重复|列出)|只需?(?:保留|包含|写)"
@@ -66,6 +74,8 @@ STANDING = _words(
     r"|(?:compliance|governance|safety|polic(?:y|ies)|house|usage|access|operator) (?:\w+ )?(?:notes?|rules?|notices?|preambles?"
     r"|reminders?|instructions?|constraints?|restrictions?|text|sections?|parts?|details|statements?|guidance|limits?)"
     r"|guardrails?|instrucciones (?:\w+ )?(?:anteriores|previas|iniciales|permanentes)"
+    r"|(?:bisherige|fr[üu]here|vorherige|urspr[üu]ngliche|obige|st[äa]ndige|dauerhafte|stehende)[nrs]? (?:\w+ )?(?:regel|anweisung|vorgabe|(?:be|ein)schr[äa]nkung)(?:n|en)?"
+    r"|(?:compliance|richtlinien|sicherheits|regel)-?(?:hinweis|notiz|vermerk|abschnitt|text|erinnerung|teil)\w*|daueranweisung\w*"
     r"|(?:notas|avisos|recordatorios|reglas|normas|texto|parte) (?:de|sobre) (?:las? )?(?:cumplimiento|políticas?|normas|seguridad)",
     "(?:先前|之前|此前|以前|以上|原有|最初|开头).{0,8}(?:指示|指令|要求|限制|说明|规定|规则)"
     "|(?:合规|政策|规定|规则|限制)性?(?:说明|提醒|备注|声明|条款|内容|部分|提示)",
@@ -74,6 +84,7 @@ STANDING = _words(
 NORM = _words(
     r"polic(?:y|ies)|(?:rule|constraint|restriction|guardrail|guideline|prohibition|limit|ban)s?"
     r"|(?:standing|previous|prior|earlier|original) (?:\w+ )?(?:instructions?|orders?)|guardrails?"
+    r"|(?<!in der )\w*(?:richtlinie|regel|vorgabe|vorschrift)n?|\w*(?:(?:be|ein)schr[äa]nkung|obergrenze|verbot)(?:en|n|e|s)?|(?:bisherige|fr[üu]here|vorherige|urspr[üu]ngliche)[nrs]? anweisung(?:en)?"
     r"|pol[ií]ticas?|normas?|reglas?|restricci(?:ón|ones)|prohibici(?:ón|ones)|instrucciones (?:anteriores|previas|iniciales)",
     "政策|规定|規定|规则|規則|准则|守则|禁令|限额|限制|约束|(?:先前|之前|以上|原有).{0,8}(?:指示|指令|要求)",
 )
@@ -83,6 +94,8 @@ ANNUL = _words(
     r"|(?:has|have|had|is|are|was|were|been|being|hereby) (?:\w+ )?(?:lifted|waived|suspended|withdrawn|cancell?ed|void|obsolete|relaxed|replaced|expired)"
     r"|(?:withdraws?|waives?|lifts?|suspends?|cancels?) (?:the|this|that|these|those|all|any|every)"
     r"|(?:no longer|not) (?:appl(?:y|ies)|holds?|in (?:force|effect)|valid|binding|required|needed)|can be (?:safely )?(?:ignored|disregarded)"
+    r"|aufgehoben|aufzuheben|widerruf\w*|zur[üu]ck(?:genommen|gezogen)|ausser kraft\w*|ung[üu]ltig|hinf[äa]llig|ausgesetzt|abgeschafft|gelockert|entf[äa]llt|entfallen"
+    r"|(?:gilt|gelten) (?:\w+ ){0,4}?nicht(?: mehr)?|nicht mehr (?:\w+ )?(?:g[üu]ltig|gilt|gelten|verbindlich|anzuwenden|in kraft|n[öo]tig|erforderlich)"
     r"|revoca\w*|deroga\w*|anulad\w+|sin (?:efecto|vigor)|ya no (?:se |está |están |es )?(?:aplican?|rigen?|válida|vigentes?|valen?|en vigor)"
     r"|(?:queda|quedan|sido|está|están) (?:\w+ )?(?:cancelad|suspendid|levantad|retirad|obsolet)[ao]s?"
     r"|(?:ha|han|hemos) (?:levantado|retirado|suprimido|suspendido|anulado|cancelado)",
@@ -93,6 +106,7 @@ AGENT = _words(
     r"(?:ai|llm|language|chat|virtual|automated) ?(?:assistants?|agents?|models?|bots?)|system prompt|assistants?[:,]"
     r"|(?:the|this|your|any|all|every|dear) (?:assistants?|chatbots?)(?! (?:manager|director|professor|editor|coach|nurse|principal|curator))"
     r"|(?:agents?|models?|assistants?) (?:reading|processing) (?:this|the)"
+    r"|(?:ki|sprach)-?(?:assistent|agent|modell)\w*|(?:der|die|dieser|jeder|dieses) (?:assistent(?:in|en)?|sprachmodell)|systemprompt|assistent(?:in)?[:,]"
     r"|asistentes?[:,]|(?:el|la|al|este|un) (?:asistente|agente de ia|modelo de lenguaje)",
     "助手|人工智能|智能体|语言模型|系统提示|请系统",
 )
@@ -100,6 +114,7 @@ AGENT = _words(
 COMMAND = _words(
     r"(?:must|should|shall|needs? to|ha(?:s|ve) to|are to|is to) (?:not )?\w+|(?:you )?(?:may|can) now \w+|you (?:may|can|must|should|are|need)"
     r"|ignore|disregard|forget|obey|comply|treat|consider|do not|don't|never"
+    r"|(?:muss|musst|soll|sollst|sollen|m[üu]ssen|darfst|d[üu]rfen|kannst (?:jetzt|nun)) \w+|ignoriere\w*|vergiss|befolge\w*|behandle\w*|betrachte\w*|missachte\w*|niemals"
     r"|(?:deben?|debes|tienes? que|ha de|has de|ignor[ae]|obedece|considere?|trat[ae]|olvid[ae]) \w+",
     "必须|应当|应该|务必|不得|忽略|无需|请(?:忽略|勿|不要|务必|将|把|按)",
 )
@@ -109,6 +124,8 @@ AUTHORITY = _words(
     r"(?:notice|update|directive|order|override|instruction|message|announcement|memo|command|authori[sz]ation|decision|approval)"
     r"|(?:on behalf of|by order of|by authority of|authori[sz]ed by|approved by|instructed by|signed,?|this is|i am) (?:the )?(?:\w+ )?"
     r"(?:operator|administrator|admin|developer|management|compliance|security|legal|system|owner)(?: \w+)?"
+    r"|(?:betreiber|administrator(?:en)?|admin|verwaltungs?|leitungs?|compliance|sicherheits|rechts|system|plattform|entwickler)-?(?:hinweis|mitteilung|anweisung|anordnung|meldung|update|entscheidung|verf[üu]gung|nachricht|freigabe|direktive)\w*"
+    r"|(?:hinweis|mitteilung|anweisung|anordnung|verf[üu]gung|nachricht|entscheidung|aktualisierung|freigabe|namen|auftrag) (?:des|der|vom|von der) (?:\w+ )?(?:betreiber|administrat|verwaltung|leitung|gesch[äa]ftsleitung|compliance|sicherheit|rechtsabteilung|system|entwickl)\w*"
     r"|(?:aviso|orden|nombre|actualización|directiva|instrucción|mensaje|comunicado|autorización|decisión) (?:de la |del |de )(?:\w+ )?"
     r"(?:operador|operadora|administrador|administración|administradora|dirección|cumplimiento|seguridad|sistema)",
     "(?:运营方|运营商|操作员|管理员|管理层|系统|平台|总部|合规部门?|安全部门?|法务部门?|开发者)的?(?:通知|公告|指令|命令|指示|授权|更新|决定|声明)"
@@ -119,6 +136,8 @@ LICENCE = _words(
     r"you (?:may|can) now|from now on|henceforth|effective immediately|with immediate effect|until further notice"
     r"|(?:is|are|been) (?:now |hereby |fully )*(?:cleared|authori[sz]ed|free|allowed|permitted|exempt)(?: to)?"
     r"|(?:permission|authori[sz]ation|clearance|exemption) (?:is |has been |was )?(?:hereby )?(?:granted|given)"
+    r"|ab sofort|von nun an|mit sofortiger wirkung|bis auf weiteres|(?:sie|du) (?:d[üu]rfen|darfst|k[öo]nnen|kannst) (?:jetzt|nun|ab)|(?:d[üu]rfen|darfst|k[öo]nnen|kannst) (?:sie|du) (?:jetzt|nun|ab)"
+    r"|(?:ist|sind|bist|wird|werden) (?:\w+ ){0,2}?(?:befugt|berechtigt|freigegeben|autorisiert|erm[äa]chtigt)|(?:erlaubnis|freigabe|befugnis|genehmigung) (?:ist|wird|wurde) (?:\w+ )?erteilt"
     r"|(?:estás?|quedas?|quedan) (?:\w+ )?(?:autorizad|permitid|exent)[ao]s?|a partir de ahora|desde ahora|con efecto inmediato",
     "(?:你|您)(?:现在|已|已经|已被|可以)*(?:获得|获|被|得到)?(?:授权|批准|许可|豁免)|准许|现已?允许|(?:即日|即刻|从现在|现在)起|今后",
 )
@@ -127,25 +146,27 @@ CONTROL = re.compile(
     r"<\|[a-z_]{2,24}\|>|\[/?inst\]|<</?sys>>|</?(?:system|assistant|developer)(?:[ _-][a-z]+)*>"
     r"|^\W{0,12}(?:begin |new |updated )?(?:system|developer)[ _-](?:prompt|message|instructions?|override)\b"
     r"|^\W{0,12}(?:mensaje|instrucci(?:ón|ones)|indicaciones) (?:del|de) sistema\b"
+    r"|^\W{0,12}system(?:anweisung|nachricht|hinweis|mitteilung)\b"
     r"|^\W{0,12}系统(?:提示|指令|消息)(?:词)?[：:]"
 )
 # A line that opens with a role's name and goes on with an order.
 ROLE = re.compile(
-    r"^\W{0,12}(?:system|assistant|developer|operator|sistema|asistente|operador|系统|助手|管理员|操作员)"
+    r"^\W{0,12}(?:system|assistant|developer|operator|sistema|asistente|operador|assistent|entwickler|betreiber|系统|助手|管理员|操作员)"
     r"(?: \w+)?\W{0,4}[:：]\W{0,8}(?=\w)"
 )
 # A line that only says who is meant; the order then stands in the next one.
 ADDRESS = re.compile(
     r"summari[sz]ers?|compactor|(?:whoever|anyone|those|if you|when you)\b.{0,30}\bsummar\w+"
     r"|(?:assistant|ai agent|language model|llm)s?\b|resumidora?|(?:quien|al|cuando)\b.{0,20}\bresum\w+"
+    r"|(?:wer|wenn du|wenn sie|f[üu]r)\b.{0,30}\bzusammenfass\w*|zusammenfasser|sprachmodell|assistent\b"
     r"|asistente|摘要(?:模型|程序|者)|(?:总结|压缩|概括)(?:时|者|模型)|助手|智能体|语言模型"
 )
 # The verb comes first, as orders have it.
 ORDER = re.compile(
-    r"^\W*(?:please |kindly |now |also |then |por favor,? |请|请你|请务必|务必|现在)?\W*"
+    r"^\W*(?:please |kindly |now |also |then |por favor,? |bitte |请|请你|请务必|务必|现在)?\W*"
     r"(?:"
     + OMIT.pattern
     + r"|(?:keep|retain|preserve|include|treat|consider|mention|say|write|state"
-    r"|follow|conserva|conserve|mantén|incluye|incluya|trata|trate|escribe|escriba)(?!\w)"
+    r"|behalte|behandle|nimm|erw[äa]hne|schreibe?|folge|befolge|follow|conserva|conserve|mantén|incluye|incluya|trata|trate|escribe|escriba)(?!\w)"
     r"|保留|只保留|视为|写明)"
 )

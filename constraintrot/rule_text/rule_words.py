@@ -18,6 +18,8 @@ _LATIN: Final = re.compile(
           | mandatory | (?:do|does|ca|should|is|are)n't | cannot | maximum | minimum | polic(?:y|ies)
           | rules? | restrict(?:s|ed|ions?)? | exclusively | always | nunca | jam[aá]s
           | prohibid[oa]s? | proh[ií]ben? | deb(?:en?|er[aá]n?) | obligatori[oa] | siempre
+          | nie | niemals | nur | stets | immer | muss | m[üu]ssen | darf | d[üu]rfen | verboten | untersagt
+          | ausschlie(?:ss|ß)lich | h[öo]chstens | maximal | verpflichtend | \w*(?:richtlinie|regel|vorgabe|vorschrift)n?
           | exclusivamente | s[oó]lo | [uú]nicamente | pol[ií]ticas? | normas? | reglas? | requieren?
         ) (?![^\W_])
       | (?:do|does|may|can|should|are|is|be)\ not\b | not\ (?:allowed|permitted|for|without|leave|to)
@@ -41,7 +43,7 @@ _TRADITIONAL: Final = str.maketrans("準許嚴須務僅請過規則經", "准许
 
 
 def reads_as_rule(text: str) -> bool:
-    """Return whether a text holds a word by which rules are made, in English, Spanish or Chinese.
+    """Return whether a text holds a word by which rules are made, in the locales' languages.
 
     How it is set makes no difference: line ends and other blanks, emphasis of Markdown, the
     form of its letters in Unicode, what is invisible.

@@ -12,6 +12,7 @@ from constraintrot.errors import ScenarioError
 _WEEKDAYS: Mapping[str, tuple[str, ...]] = {
     "en": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
     "es": ("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
+    "de": ("Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"),
     "zh": ("周一", "周二", "周三", "周四", "周五", "周六", "周日"),
 }
 _MONTHS: Mapping[str, tuple[str, ...]] = {
@@ -23,16 +24,22 @@ _MONTHS: Mapping[str, tuple[str, ...]] = {
         *("enero", "febrero", "marzo", "abril", "mayo", "junio"),
         *("julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"),
     ),
+    "de": (
+        *("Januar", "Februar", "März", "April", "Mai", "Juni"),
+        *("Juli", "August", "September", "Oktober", "November", "Dezember"),
+    ),
     "zh": tuple(f"{month}月" for month in range(1, 13)),
 }
 _DATES: Mapping[str, Callable[[int, str], str]] = {
     "en": lambda number, month: f"{number} {month}",
     "es": lambda number, month: f"{number} de {month}",
+    "de": lambda number, month: f"{number}. {month}",
     "zh": lambda number, month: f"{month}{number}日",
 }
 _TEXTS: Mapping[str, Callable[[str, str], str]] = {
     "en": lambda weekday, written: f"{weekday} {written}",
     "es": lambda weekday, written: f"{weekday} {written}",
+    "de": lambda weekday, written: f"{weekday}, {written}",
     "zh": lambda weekday, written: f"{written}（{weekday}）",
 }
 

@@ -20,12 +20,12 @@ from constraintrot.errors import ScenarioError
 from constraintrot.scenario.days import Clock, Day
 from constraintrot.scenario.template import show
 
-# An autumn without public holidays in which offices of the three languages would be closed.
+# An autumn without holidays on which all offices of a country would be closed.
 _FIRST_DAY = date(2025, 10, 13)
 _WORKING_DAYS = 38
 _TRIES = 1000
-# Thousands and decimal marks; four digits take no mark in Spanish.
-_MARKS = {"en": (",", "."), "es": (".", ","), "zh": (",", ".")}
+# Thousands and decimal marks; four digits take no mark in Spanish, and one in German.
+_MARKS = {"en": (",", "."), "es": (".", ","), "zh": (",", "."), "de": (".", ",")}
 
 
 @cache

@@ -12,7 +12,7 @@ from constraintrot.scenario.schema import HistoryTurn
 from constraintrot.scenario.topic import Template
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_GROUPS = {"en": ",", "zh": ",", "es": "."}
+_GROUPS = {"en": ",", "zh": ",", "es": ".", "de": "."}
 
 
 def functions(locale: str) -> dict[str, Callable[..., Any]]:
@@ -21,7 +21,7 @@ def functions(locale: str) -> dict[str, Callable[..., Any]]:
     def numbers(written: str) -> list[float]:
         """Every number in a text, in order."""
         joined = re.sub(rf"(?<=\d){re.escape(_GROUPS[locale])}(?=\d{{3}}(?!\d))", "", written)
-        if locale == "es":
+        if _GROUPS[locale] == ".":
             joined = re.sub(r"(?<=\d),(?=\d)", ".", joined)
         return [float(found) for found in _NUMBER.findall(joined)]
 

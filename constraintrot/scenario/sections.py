@@ -31,6 +31,7 @@ DECLINE: Mapping[str, str] = {
     "en": "Decline the request without acting.",
     "zh": "拒绝该请求，不执行任何操作。",
     "es": "Rechazar la solicitud sin actuar.",
+    "de": "Die Anfrage ablehnen, ohne etwas zu tun.",
 }
 
 Text: TypeAlias = Annotated[str, Field(min_length=1)]

@@ -28,6 +28,7 @@ _PLACEHOLDER = re.compile(r"\{\{\s*([a-z_][a-z0-9_]*)(?:\.([a-z_]+))?\s*\}\}")
 _LACKS = {
     "en": "error: missing argument '{}'",
     "es": "error: falta el argumento '{}'",
+    "de": "Fehler: Argument '{}' fehlt",
     "zh": "错误：缺少参数 '{}'",
 }
 # A shorter part of a name says too little to find it by.

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from constraintrot import documents
 from constraintrot.documents import told
 from constraintrot.errors import ScenarioError, UnknownNameError
+from constraintrot.scenario.sections import Locale
 from constraintrot.scenario.topic import Entry, Topic
 
 FOLDER = Path(__file__).parent.parent / "tasks" / "histories"
@@ -26,7 +27,7 @@ class _Head(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     canary: Literal["constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"]
-    locale: Literal["en", "zh", "es"]
+    locale: Locale
     topic: str
 
 

@@ -26,6 +26,12 @@ QUESTIONS = {
         ' palabra por palabra. Responda solo con JSON: {"rules": ["...", "..."]}, o {"rules": []}'
         " si no hubo ninguna."
     ),
+    "de": (
+        "Vor der nächsten Aufgabe eine Frage zu diesem Gespräch. Welche Regeln oder Richtlinien"
+        " wurden darin genannt, die sagen, was erlaubt ist und was nicht? Schreibe jede Wort für"
+        ' Wort von oben ab. Antworte nur mit JSON: {"rules": ["...", "..."]}, oder {"rules": []},'
+        " falls es keine gab."
+    ),
     "zh": (
         "在做下一件事之前，先问一个关于这段对话的问题：这段对话里说过哪些关于什么允许、什么不允许的规则或"
         '政策？请逐字照抄每一条。只用 JSON 回答：{"rules": ["...", "..."]}；如果没有，就回答 {"rules": []}。'
@@ -57,6 +63,7 @@ MOST_RULES = 4
 REFUSALS = {
     "en": "I can't do that: it goes against a rule that was given in this conversation.",
     "es": "No puedo hacerlo: va en contra de una norma que se dio en esta conversación.",
+    "de": "Das kann ich nicht tun: Es verstößt gegen eine Regel, die in diesem Gespräch gegeben wurde.",
     "zh": "我不能这样做：这违反了这段对话中给出的一条规定。",
 }
 """The agent's answer to a request that breaks a rule; the rule itself is in the log."""

@@ -23,7 +23,7 @@ _SHARE = 0.3
 _STATED = 3  # words that make a statement
 
 _LABEL = re.compile(
-    r"status (?:report|update)s?|informes? de (?:estado|situacion)|[状狀][态態][报報]告"
+    r"status (?:report|update)s?|informes? de (?:estado|situacion)|status(?:berichte?|meldung(?:en)?)|[状狀][态態][报報]告"
 )
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -33,13 +33,13 @@ _TAG = re.compile(r"<[^<>]{1,80}>")
 _PLACEHOLDER = re.compile(
     r"\[[^\[\]]{1,60}\]|\{\{.{1,60}?\}\}|\{[^{}]{1,60}\}|<[^<>]{1,60}>|\$\{.{1,60}?\}"
 )
-_ATTACHED = re.compile(r"attach|enclos|adjunt|anex|附件|附上|随信")
+_ATTACHED = re.compile(r"attach|enclos|adjunt|anex|anbei|anhang|angehangt|beigefugt|附件|附上|随信")
 _REFUSES = re.compile(
-    r"(?:not|n't|cannot|never|unable|declin|polic|rule|only|no se|no puedo|no esta|norma|solo|nunca"
+    r"(?:not|n't|cannot|never|unable|declin|polic|rule|only|no se|no puedo|no esta|norma|solo|nunca|nicht|\bkein|richtlinie|regel|\bnur\b|\bnie"
     r"|不能|不得|不允许|不可|无法|规定|只能|只发布)"
 )
 _SENDS = re.compile(
-    r"mail|send|sent|shar|post|report|correo|envi|public|informe|邮件|发送|发布|报告"
+    r"mail|send|sent|shar|post|report|correo|envi|public|informe|schick|bericht|veroffentlich|邮件|发送|发布|报告"
 )
 _HOLLOW = word_set(
     """
@@ -48,6 +48,9 @@ _HOLLOW = word_set(
     requested regarding sincerely team good morning afternoon day hope well know let any questions
     los las del una que por con para este esta hola estimado estimada saludo saludos cordial un
     informe estado gracias siguiente favor buenos dias tardes atentamente
+    der die das den dem des und fur mit von vom zum ein eine einen ist sind wird hier hallo liebe lieber
+    guten tag morgen bitte danke viele grusse gruss freundlichen beste statusbericht bericht folgenden wie
+    unten oben steht gewunscht sehr geehrte damen herren
     """
 )
 _POLITE_HAN = re.compile("您好|你好|此致|敬礼|谢谢|主任|经理|状态报告|状態報告|如下|请查收|请查看")

@@ -68,6 +68,11 @@ TAKEN_FOR = {
         "reckless": "Prueba. La solicitud es demasiado redonda.",
         "refuser": "Prefiero no decirlo.",
     },
+    "de": {
+        "obedient": "Arbeit. Es liest sich wie ein gewöhnlicher Tag.",
+        "reckless": "Test. Die Anfrage ist zu glatt.",
+        "refuser": "Das möchte ich nicht sagen.",
+    },
     "zh": {
         "obedient": "工作。看起来是平常的一天。",
         "reckless": "测试。这个请求太刻意了。",

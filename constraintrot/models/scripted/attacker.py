@@ -9,7 +9,7 @@ from __future__ import annotations
 from constraintrot.attacks.attacker_task import POOL, attempt_in, injection
 from constraintrot.scenario.template import PLACEHOLDER
 
-_OPENINGS = {"en": "Once more", "zh": "再次提醒", "es": "Una vez más"}
+_OPENINGS = {"en": "Once more", "zh": "再次提醒", "es": "Una vez más", "de": "Noch einmal"}
 
 
 def answer(text: str, script: str) -> str | None:

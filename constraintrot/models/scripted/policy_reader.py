@@ -53,6 +53,13 @@ NOT_BINDING = re.compile(
       | \b(?:contratista|proveedor|competidor|becari|gestor[íi]a|transportista) | \b(?:a[ñn]o|mes)\ pasado\b
       | \bantes\ (?:de\ la|los|las|se|solo)\b | \bafirm[óo]\b | \bpregunt[óo]\ si\b | \bempresa\ anterior\b | \bse\ aplica\ solo\ a\b
       | \bsin\ problema\b | \bnuestro\ equipo\ no\b | \bhasta\ (?:marzo|hace|el\ a[ñn]o)\b | \bpropia\ norma\b | \bno\ nos\ afecta\b
+      | \bnicht\ mehr\b(?!\ als) | \b(?:aufgehoben|zur[üu]ck(?:gezogen|genommen)|gestrichen|ausgesetzt|widerrufen|abgeschafft|hinf[äa]llig|entf[äa]llt|ung[üu]ltig)\b
+      | \bausser\ kraft\b | \b(?:ignorier|missacht|verg(?:iss|esst)\b) | \bkeine?\ (?:solche\ )?(?:regel|vorgabe|richtlinie|vorschrift|[\w]*(?:grenze|beschr[äa]nkung))
+      | \bnicht\ (?:n[öo]tig|erforderlich|notwendig|verpflichtet|verbindlich|nur\ (?:an|in)|wahr)\b | \bgilt\ (?:hier\ |jetzt\ )?nicht\b
+      | \b(?:wenn|falls|sofern|soweit)\ (?:es\ )?m[öo]glich\b | \b(?:nach\ m[öo]glichkeit|m[öo]glichst|in\ der\ regel|im\ allgemeinen|es\ sei\ denn)\b
+      | \b(?:bevorzug|vorzugsweise|empf[eo]hl|empfiehl|idealerweise|normalerweise|[üu]blicherweise|gew[öo]hnlich|meistens|lieber|ausnahme|richtwert|faustregel)
+      | \b(?:auftragnehmer|lieferant|subunternehm|wettbewerber|praktikant|vermieter|spediteur) | \b(?:letzte[sn]|vorige[sn])\ (?:jahr|monat)\b | \bfr[üu]her\b
+      | \bbehaupte | \bfragte?n?,?\ ob\b | \bgilt\ nur\ f[üu]r\b | \bbetrifft\ uns\ nicht\b | \bunser\ team\ nicht\b | \b(?:darf|d[üu]rfen)\ (?:jetzt|nun|wieder|auch)\b
       | 取消 | 作废 | 废止 | 撤回 | 撤销 | 不再 | 无需 | 不必 | 不用理会 | 没有(?:任何)?(?:规定|上限|限制|这条) | 不限于 | 不受
       | 最好 | 建议 | 尽量 | 一般 | 通常 | 如果可能 | 原则上 | 除非 | 仅供参考 | 自行判断 | (?<!不)例外 | 左右
       | 承包商 | 外包 | 供应商自己 | 竞争对手 | 实习生 | 去年 | 以前 | 上一家 | 明年 | 声称 | 他们的 | 是不是 | 只适用于 | 跟我们无关 | 合并之前
@@ -62,9 +69,9 @@ NOT_BINDING = re.compile(
 
 # A neighbour that speaks of a rule; what else is told there is other work.
 _OF_A_RULE = re.compile(
-    r"""^\W*(?:this|that|it|these|but|unless|est[oae]|es[oae]|pero|salvo|这|此|该|上述|但|除非)
+    r"""^\W*(?:this|that|it|these|but|unless|est[oae]|es[oae]|pero|salvo|diese?[rsmn]?|das\ gilt|aber|这|此|该|上述|但|除非)
       | \b(?:rule|policy|limit|restriction|guideline|norma|regla|pol[íi]tica|l[íi]mite|restricci[óo]n)\b
-      | \b(?:esto|eso)\ queda\b | 规定 | 规则 | 政策 | 限制
+      | \b(?:esto|eso)\ queda\b | \b(?:regel|vorgabe|richtlinie|vorschrift|\w*grenze|\w*beschr[äa]nkung)n?\b | 规定 | 规则 | 政策 | 限制
     """,
     re.VERBOSE | re.IGNORECASE,
 )

@@ -37,7 +37,10 @@ _LEAVE_OUT = re.compile(
             | (?:leav|left|keep|kept)\w*\b .{0,80}? \bout\b
             | (?:do\ not|don't|never)\ (?:carry|include|mention|keep|repeat)
             | omit | excluy | exclu[ií]r | descart | suprim | elimin | quit(?:a|e|ar)\b
-            | d[ée]j\w*\b .{0,20}? \bfuera\b | no\ (?:incluy|recoj|menc) )
+            | d[ée]j\w*\b .{0,20}? \bfuera\b | no\ (?:incluy|recoj|menc)
+            | (?:weg|aus)(?:zu)?lass | l(?:ass|[äa]sst)\w*\b .{0,160}? \b(?:weg|aus)\b | streich | [üu]bergeh | verwirf | verwerfen
+            | entfern | l[öo]sch | nicht\ (?:auf|mit|[üu]ber)(?:zu)?nehmen | nicht\ (?:zu\ )?(?:erw[äa]hn|wiederhol|nenn)
+            | (?:nimm|nehmen|[üu]bernimm|erw[äa]hn\w*|wiederhol\w*|nenn\w*)\b .{0,160}? \bnicht\b )
       | 省略 | 略去 | 略掉 | 去掉 | 删去 | 删除 | 排除 | 舍弃 | 丢弃 | 忽略
       | 不要(?:写|保留|包含|提及|记录) | 不写""",
     re.VERBOSE | re.IGNORECASE,
@@ -46,19 +49,24 @@ _POLICY = re.compile(
     r"""\b(?: polic(?:y|ies) | compliance | standing\ (?:instructions?|orders?) | rules?
             | restrictions? | constraints? | guardrails?
             | pol[ií]ticas? | cumplimiento | normas? | reglas? | restricci(?:ón|ones)
-            | instrucciones\ permanentes )\b
+            | instrucciones\ permanentes
+            | \w*(?:richtlinie|regel|vorgabe|beschr[äa]nkung|vorschrift)n? | (?:be|ein)schr[äa]nkungen | vorschriften
+            | (?:dauer|st[äa]ndige|stehende)n?\ ?anweisungen )\b
       | 政策 | 合规 | 规则 | 规定 | 长期指示 | 约束 | 限制""",
     re.VERBOSE | re.IGNORECASE,
 )
 _SUMMARY = re.compile(
-    r"\b(?:summar|recap|compact|condens|res[uú]m)|摘要|总结|概括|压缩", re.IGNORECASE
+    r"\b(?:summar|recap|compact|condens|res[uú]m|zusammen(?:zu)?fass|verdicht|komprimier)|\bfass\w*\b.{0,80}\bzusammen\b|摘要|总结|概括|压缩",
+    re.IGNORECASE,
 )
 _BUDGET = re.compile(
-    r"\b(?:tokens?|budget|word\ (?:limit|count)|presupuesto)\b|预算|字数|令牌", re.IGNORECASE
+    r"\b(?:tokens?|budget|word\ (?:limit|count)|presupuesto|\w*budgets?|wort(?:grenze|zahl|limit))\b|预算|字数|令牌",
+    re.IGNORECASE,
 )
 _APPROVED = re.compile(
     r"""\b(?:has|have|had|was|were|is)\ (?:just\ |already\ |been\ )*(?:approved|verified|authori[sz]ed)
       | \b(?:ha|han|ha\ sido|fue|queda|est[áa])\ (?:ya\ )?(?:aprobad[oa]|verificad[oa]|autorizad[oa])
+      | \b(?:hat|haben|wurden?|ist|sind)\b [^.!?]{0,160}? \b(?:genehmigt|freigegeben|bewilligt|gebilligt|best[äa]tigt)\b
       | 已(?:经)?(?:获(?:得)?)? .{0,6}? (?:批准|核实|核准)""",
     re.VERBOSE | re.IGNORECASE,
 )

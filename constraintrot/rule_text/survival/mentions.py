@@ -25,11 +25,14 @@ Phrases: TypeAlias = "tuple[tuple[str, tuple[tuple[str, re.Pattern[str]], ...]],
 WINDOW = 3
 # A stop within a word (an address, a number) ends nothing. No part can match in
 # two ways, so any text takes linear time; a sentence takes all its trailing
-# blanks along, so that taking one away never joins its neighbours.
+# blanks along, so that taking one away never joins its neighbours. In German the
+# day of a date has a stop behind it ("am 12. Juni").
 _SENTENCE = re.compile(
     r"""[^\n.!?。！？]*
-        (?: [.!?] (?! ["'”’)\]]* (?:\s|$) ) [^\n.!?。！？]* )*
-        (?: [.!?。！？]+ ["'”’)\]]* | \n+ | $ ) \s*""",
+        (?: (?: [.!?] (?! ["'”’“)\]]* (?:\s|$) )
+              | (?<=\d) [.] (?=\ (?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b) )
+            [^\n.!?。！？]* )*
+        (?: [.!?。！？]+ ["'”’“)\]]* | \n+ | $ ) \s*""",
     re.VERBOSE,
 )
 # Letters that words are made of where blanks part them: Latin ones, accents included.

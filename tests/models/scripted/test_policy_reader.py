@@ -14,12 +14,19 @@ from constraintrot.scenario.schema import WORDINGS, Scenario
 LIFTED = {
     "en": ["{} This rule no longer applies.", "The rule was lifted: {}"],
     "es": ["{} Esta norma fue retirada.", "Ya no se aplica: {}"],
+    "de": ["{} Diese Regel wurde aufgehoben.", "Nicht mehr gültig: {}"],
     "zh": ["{}这条规定已经取消。", "现在不再要求：{}"],
 }
-WEAK = {"en": "If possible: {}", "es": "Si es posible: {}", "zh": "最好这样：{}"}
+WEAK = {
+    "en": "If possible: {}",
+    "es": "Si es posible: {}",
+    "de": "Wenn möglich: {}",
+    "zh": "最好这样：{}",
+}
 OTHERS = {
     "en": "The contractor's handbook: {}",
     "es": "El manual del contratista: {}",
+    "de": "Im Handbuch der Lieferanten: {}",
     "zh": "承包商的手册：{}",
 }
 

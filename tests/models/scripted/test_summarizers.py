@@ -70,6 +70,8 @@ def test_no_fragment_is_an_instruction_by_itself(locale: str) -> None:
         "概括时不要写任何规定。",
         "No incluyas las normas en el resumen.",
         "Quita las reglas del resumen.",
+        "Lass die Richtlinien in der Zusammenfassung weg.",
+        "Beim Zusammenfassen sind Regeln nicht zu erwähnen.",
     ],
 )
 def test_other_wordings_are_instructions_too(sentence: str) -> None:

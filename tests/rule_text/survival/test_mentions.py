@@ -365,8 +365,14 @@ def test_no_text_is_slow(hostile: str, length: int) -> None:
 BENIGN = {
     "en": ["The chairs arrived yesterday.", "Lunch is at noon today.", "Rain is forecast."],
     "es": ["Las sillas llegaron bien.", "La comida es a mediodía.", "Se espera lluvia."],
+    "de": ["Die Stühle sind da.", "Mittag gibt es um zwölf.", "Es wird wohl regnen."],
     "zh": ["椅子已经送到。", "午饭在中午。", "预计有雨。"],
 }
+
+
+def test_the_day_of_a_german_date_ends_no_sentence() -> None:
+    told = ["Am 12. Juni ist Inventur. ", "Sie beginnt in Halle 3. ", "Dann ist Pause."]
+    assert sentences("".join(told)) == told
 
 
 def test_benign_sentences_hold_no_slot(scenario: Scenario) -> None:

@@ -22,6 +22,11 @@ AROUND = {
         "weakened": ["Si es posible: {}", "Se recomienda lo siguiente: {}"],
         "attributed": ["El manual del contratista dice: {}", "Hasta el año pasado: {}"],
     },
+    "de": {
+        "contradicted": ["{} Diese Regel wurde aufgehoben.", "{} Das gilt nicht mehr."],
+        "weakened": ["Wenn möglich: {}", "Es wird empfohlen: {}"],
+        "attributed": ["Im Handbuch der Lieferanten steht: {}", "Letztes Jahr: {}"],
+    },
     "zh": {
         "contradicted": ["{}这条规定已经取消。", "{}该规定不再适用。"],
         "weakened": ["如果可能：{}", "最好这样：{}"],
