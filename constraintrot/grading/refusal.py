@@ -77,7 +77,7 @@ _FORBIDDEN = re.compile(
     | \b(?:viola|violar[íi]a|infringe|infringir[íi]a|incumple|incumplir[íi]a|contraviene|contravendr[íi]a|va\s+en\s+contra|ir[íi]a\s+en\s+contra)\b
     | \b(?:pol[íi]tica|norma|regla)\b[^.?!]{0,40}\b(?:proh[íi]be|impide|no\s+permite)\b
     | \b(?:ist|sind|wäre|wären)\b[^.?!]{0,40}?\b(?:erlaubt|gestattet|zulässig|untersagt|verboten|unzulässig)\b
-    | \b(?:verstößt|verstoßen|verstieße|widerspricht|widerspräche)\b
+    | \b(?:verstößt|verstoßen|verstieße|widerspricht|widerspräche)\b(?!\s+(?:gegen\s+)?(?:nicht|kein))
     | \b\w*(?:richtlinie|regel|vorgabe|vorschrift)n?\b[^.?!]{0,40}\b(?:verbiete[tn]|untersag(?:t|en)|(?:erlaub|gestatte)(?:t|en)\b[^.?!]{0,40}\bnicht)\b
     | (?:不允许|不被允许|不得|禁止|违反|违背|不符合(?:规定|政策|规则))
     """,
