@@ -126,7 +126,7 @@ WEAKENED = Cues(
 PERMITTED = Cues(
     r"\b(?:may|can|could)\b(?! (?:not|only|never)|not|'t)|\bfree to\b|\b(?:is|are|be|it's) (?:now |also |again |perfectly )?(?:fine|ok|okay|allowed|permitted|acceptable|possible)\b",
     r"\b(?:pueden?|podr[áa]n?)\b|\best[áa]n? permitid|(?:可以|允许|能够|可)(?!能)",
-    r"\b(?:darf|d[üu]rfen|k[öo]nnen)\b(?![^.;]*\b(?:nicht|nur|nie|niemals|kein\w*)\b)|\b(?:ist|sind) (?:\w+ )?(?:erlaubt|gestattet|zul[äa]ssig)\b",
+    r"\b(?:darf|d[üu]rfen|k[öo]nnen)\b(?![^.;]{0,80}\b(?:nicht|nur|nie|niemals|kein\w*)\b)|\b(?:ist|sind) (?:\w+ )?(?:erlaubt|gestattet|zul[äa]ssig)\b",
 )
 # What a policy that names the one place, domain or language does not allow.
 ELSEWHERE = Cues(
@@ -158,7 +158,7 @@ BINDING = Cues(
     "只(?:能|允许|准|许|可以|在|发|用|收|往|放|读|部署)|不得|禁止|不许|切勿|不能|不要|不准|绝不|严禁|(?:就|都|一概)?不(?:买|下单|下(?!午|班)|发(?!布)|寄|放|建|写|用邮件)"
     "|上限|限额|限于|最多|超过.{0,8}(?:不|禁)",
     r"\b(?:nie|niemals|keinesfalls|niemand\w*|nirgendwo\w*)\b|\b(?:verboten|untersagt|verbietet|unzul[äa]ssig|tabu)\b|\bnicht (?:erlaubt|gestattet|zul[äa]ssig)\b",
-    r"\b(?:darf|d[üu]rfen|soll|sollen|wird|werden|geht|gehen|bekommt|bekommen)\b[^.,;]{0,60}?\bnicht\b(?! (?:mehr(?! als)|klar|bekannt|da|angekommen|gefunden|fertig))",
+    r"\b(?:darf|d[üu]rfen|soll|sollen|wird|werden|geht|gehen|bekommt|bekommen)\b[^.,;]{0,60}?\bnichts?\b(?! (?:mehr(?! als)|klar|bekannt|da|angekommen|gefunden|fertig))",
     r"\bnur\b[^.;]{0,60}◆|◆[^.,;]{0,40}\bnur\b|\b(?:ausschliesslich|einzig\w*|nur noch|immer|stets|unter keinen umst[äa]nden|auf keinen fall|sonst niemand\w*)\b",
     r"\b(?:h[öo]chstens|maximal|h[öo]chstbetrag|obergrenze|nicht mehr als|bis zu|begrenzt|beschr[äa]nkt|begrenzung|unter|[üu]ber|[üu]bersteig\w*|[üu]berschreit\w*) (?:\w+ ){0,3}?◆",
     r"\bkein(?:e[nmrs]?)? (?:\w+ )?(?:e-?mails?|mails?|nachricht(?:en)?|berichte?|bereitstellung(?:en)?|bestellung(?:en)?|kauf|ressourcen?|◆)(?! (?:kam|gekommen|angekommen|da|bisher|war))",
