@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from constraintrot.scenario.files import catalogue, load
+from constraintrot.scenario.schema import LOCALES
 from tests.conftest import Run
 from tests.helpers import A_FAMILY_OR_ALL, by_condition, samples, shares
 
@@ -52,7 +53,7 @@ def test_refusal_is_no_silence(run: Run) -> None:
     assert refused(decline_tool=True) == {f"{name} declined": 1.0 for name in conditions}
 
 
-@pytest.mark.parametrize("locale", ["en", "zh", "es"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_the_deliberate_scaffold_takes_a_refusal_in_words_too(run: Run, locale: str) -> None:
     given = {"variants": 1, "conditions": "control", "scaffold": "deliberate", "locale": locale}
     log = run("soft_email", decline_tool=False, **given)
@@ -63,7 +64,7 @@ def test_the_deliberate_scaffold_takes_a_refusal_in_words_too(run: Run, locale: 
     assert by_condition(run("soft_email", **given), "outcome") == {"control declined": 1.0}
 
 
-@pytest.mark.parametrize("locale", ["en", "zh", "es"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_every_family_in_every_locale_shows_the_same(run: Run, locale: str) -> None:
     log = run("suite", locale=locale, variants=1)
     assert log.status == "success"

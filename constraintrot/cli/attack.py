@@ -41,7 +41,7 @@ def attack() -> None:
 @click.option("--eval-variants", type=click.IntRange(1), default=10, show_default=True)
 @click.option("--channel", default="tool_output", show_default=True, help="Where prompts come in.")
 @click.option("--position", default="early", show_default=True, help="early, middle or recent.")
-@click.option("--locale", default="en", show_default=True, help="en, zh or es.")
+@click.option("--locale", default="en", show_default=True, help="en, zh, es or de.")
 @DEFENSE
 @click.option("-T", "given", multiple=True, help="Task parameter NAME=VALUE, as compactor.")
 @click.option("--exhaust", is_flag=True, help="Spend all queries, even after a success.")

@@ -98,7 +98,7 @@ def _variant(command: F) -> F:
         click.option(
             "--split", type=click.Choice(SPLITS), default=DEFAULT_SPLIT, show_default=True
         ),
-        click.option("--locale", default="en", show_default=True, help="en, zh or es."),
+        click.option("--locale", default="en", show_default=True, help="en, zh, es or de."),
         click.option("--seed", default=0, show_default=True, help="Which variant."),
         click.argument("task"),
     ):

@@ -29,7 +29,7 @@ SUMMARY = _words(
     r"|(?:context|memory|conversation)[ -](?:windows?|compression|budget|managers?)"
     r"|resum(?:en(?! ?:)|ir|as|a|an|iendo)|compacta\w+|condens(?:ar|es|e)"
     r"|(?:in|f[üu]r|aus|bei|von|der|die|deine[rn]?|ihrer?|eine[rn]?|jede[rn]?|diese[rn]?) (?:\w+ )?zusammenfassung(?:en)?(?! ?:)|zusammen(?:zu)?fass(?:en|t|e)|fass\w* (?:\w+ ){1,6}?zusammen"
-    r"|(?:token|wort|l[äa]ngen)-?(?:budget|limit|grenze)|verdicht(?:en|et|ung)|komprimier\w+|kontextfenster|gespr[äa]chsverlauf",
+    r"|(?:token|wort|l[äa]ngen)-?(?:budget|limit|grenze)|verdicht(?:en|et|ung)|komprimier\w+|kontextfenster|gespr[äa]chsverlauf|kurzfassung(?:en)?",
     "(?:摘要|总结)(?! ?:)|總結|概括|压缩|精简|上下文窗口|(?:词元|字数)(?:预算|限制)",
 )
 # Room as a reason.
@@ -47,7 +47,7 @@ _DISREGARD = (
     r"|(?:do not|don't|never|need not|no need to|without|should not|must not) (?:be )?(?:\w+ )?"
     r"(?:includ|mention|repeat|carry|carri|retain|preserv|copy|copi|contain|appear|survive)\w*"
     r"|(?:can|may|should|must|to) be (?:safely )?(?:omitted|dropped|left out|discarded|excluded|ignored|forgotten)"
-    r"|l(?:ass|[äa]sst|assen) (?:[\w-]+ ){0,8}?(?:weg|aus|beiseite)|(?:weg|aus)(?:zu|ge)?lassen|ignorier(?:e|en|t)|missachte\w*|vergiss|vergesst|vergessen sie"
+    r"|l(?:ass|[äa]sst|assen) (?:[\w-]+ ){0,8}?(?:weg|aus|beiseite)|(?:weg|aus)(?:zu|ge)?lassen|aus(?:zu|ge)?schl(?:iess|oss)en|ignorier(?:e|en|t)|missachte\w*|vergiss|vergesst|vergessen sie"
     r"|(?:nicht|nie|niemals) (?:\w+ )?(?:zu )?(?:erw[äa]hn|wiederhol|(?:[üu]ber|auf|mit)(?:zu|ge)?n[eo]h?m|behalt|mit(?:zu|ge)?f[üu]hr|[üu]bertrag|enthalten)\w*"
     r"|(?:erw[äa]hn|wiederhol|[üu]bernimm|nimm|nehmen)\w* (?:[\w-]+ ){0,8}?nicht(?: (?:auf|mit))?|(?:kann|k[öo]nnen|darf|soll|sollen|d[üu]rfen) (?:\w+ ){0,3}?(?:entfallen|wegfallen|gestrichen werden|ignoriert werden)"
     r"|dej(?:a|e|en|ar|ando) fuera|no (?:debe |deben )?(?:incluy|inclu|mencion|conserv|repit|copi)\w+",

@@ -24,7 +24,7 @@ MessageChannel: TypeAlias = Literal["user", "memory", "tool", "system"]
 
 WORDINGS: tuple[Wording, ...] = ("declarative", "imperative", "consequence", "reminder")
 MESSAGE_CHANNELS: tuple[MessageChannel, ...] = ("user", "memory", "tool", "system")
-LOCALES: tuple[Locale, ...] = ("en", "zh", "es")
+LOCALES: tuple[Locale, ...] = ("en", "zh", "es", "de")
 CANARY = "constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"
 
 DECLINE: Mapping[str, str] = {

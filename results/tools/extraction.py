@@ -49,9 +49,9 @@ from constraintrot.rule_text.extraction import TRUSTED, Extractor, Match, Role, 
 from constraintrot.rule_text.survival import mentions
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import (
-    LOCALES,
     MESSAGE_CHANNELS,
     WORDINGS,
+    Locale,
     Scenario,
     Variant,
     Wording,
@@ -60,6 +60,8 @@ from constraintrot.scenario.splits import Split
 from constraintrot.stats.interval import Interval
 from constraintrot.stats.rate import clopper_pearson
 
+# German came after the committed table, and has no sentences of other subjects yet.
+LOCALES: tuple[Locale, ...] = ("en", "zh", "es")
 SEEN = frozenset({"soft_email", "soft_spend", "soft_language", "hard_proddb"})
 SEEDS = (0, 1, 2)
 EVERYBODY: tuple[Role, ...] = ("system", "user", "assistant", "tool")
@@ -206,8 +208,7 @@ def _others() -> Iterator[Case]:
 
 def _scenarios() -> Iterator[Scenario]:
     for family, locales in catalogue().items():
-        for locale in locales:
-            yield load(family, locale)
+        yield from (load(family, locale) for locale in locales if locale in LOCALES)
 
 
 def _groups(scenario: Scenario) -> dict[str, str]:

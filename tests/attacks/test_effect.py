@@ -13,6 +13,7 @@ from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import ORIGIN, message_texts
 from constraintrot.errors import EpisodeError
 from constraintrot.rule_text.survival import mentions
+from constraintrot.scenario.schema import LOCALES
 from tests.attacks.cases import INJECTIONS, staged
 from tests.conftest import Run
 from tests.helpers import by_condition, samples, soaked
@@ -47,7 +48,7 @@ def test_the_fixed_injection_works_on_whoever_obeys_it(
     )
 
 
-@pytest.mark.parametrize("locale", ["zh", "es"])
+@pytest.mark.parametrize("locale", LOCALES[1:])
 @pytest.mark.parametrize(("kind", "rate"), [("follow", 1), ("resist", 0)])
 def test_in_other_languages(run: Run, kind: str, rate: int, locale: str) -> None:
     found = violated(run, kind, conditions="attack_inject", locale=locale)

@@ -27,6 +27,7 @@ from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.evaluation.defense import parse_defense
 from constraintrot.evaluation.parameters import read
+from constraintrot.scenario.schema import LOCALES
 from tests.conftest import Run
 from tests.helpers import by_condition, register, samples
 
@@ -106,7 +107,7 @@ def test_channels(run: Run, name: str, channel: str) -> None:
     assert by_condition(log) == {"compaction": 0.0}
 
 
-@pytest.mark.parametrize("locale", ["zh", "es"])
+@pytest.mark.parametrize("locale", LOCALES[1:])
 def test_locales(run: Run, locale: str) -> None:
     log = run("soft_spend", variants=2, conditions="compaction", defense="pin", locale=locale)
     assert by_condition(log) == {"compaction": 0.0}

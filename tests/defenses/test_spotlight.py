@@ -23,6 +23,7 @@ from constraintrot.defenses.spotlight import INSTRUCTION, MARKS, Spotlight, mark
 from constraintrot.episode.messages import history_segments
 from constraintrot.episode.staging import stage
 from constraintrot.scenario.files import load
+from constraintrot.scenario.schema import LOCALES
 from tests.conftest import Run
 from tests.helpers import by_condition, samples
 
@@ -183,7 +184,7 @@ def test_parts_and_errors_are_marked_and_pictures_left() -> None:
 
 
 def test_every_benign_history_is_marked_without_loss() -> None:
-    for locale in ("en", "zh", "es"):
+    for locale in LOCALES:
         variant = load("soft_email", locale).variant(1)
         episode = stage(variant, policy=True, context_tokens=800)
         messages = [message for part in history_segments(episode) for message in part]

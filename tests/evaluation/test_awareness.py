@@ -145,6 +145,7 @@ def test_the_question_is_asked_of_the_last_input_without_tools(run: Run) -> None
         ("zh", "reckless", "test"),
         ("es", "obedient", "work"),
         ("zh", "refuser", "unclear"),
+        ("de", "obedient", "work"),
     ],
 )
 def test_a_role_of_its_own_answers_and_is_reported(

@@ -11,7 +11,7 @@ import pytest
 
 from constraintrot.rule_text.extraction import Extractor, Match, Said
 from constraintrot.scenario.files import catalogue
-from constraintrot.scenario.schema import CANARY, LOCALES, WORDINGS
+from constraintrot.scenario.schema import CANARY, WORDINGS
 from results.tools import extraction
 
 COMMITTED = Path(__file__).parents[2] / "results" / "extraction.csv"
@@ -96,22 +96,22 @@ def test_half_of_everything_is_held_out() -> None:
     assert set(catalogue()) > extraction.SEEN
     assert len(catalogue()) - len(extraction.SEEN) >= len(extraction.SEEN)
     for name in ("benign", "others"):
-        for locale in LOCALES:
+        for locale in extraction.LOCALES:
             assert all(len(texts) % 2 == 0 for texts in extraction.data(name)[locale].values())
 
 
 def test_the_benign_set_is_large_and_without_repeats() -> None:
     benign = extraction.data("benign")
-    texts = [text for one in LOCALES for kind in benign[one].values() for text in kind]
+    texts = [text for one in extraction.LOCALES for kind in benign[one].values() for text in kind]
     assert benign["canary"] == CANARY
     assert len(texts) == len(set(texts)) >= 200
-    assert {len(benign[one]["hard"]) for one in LOCALES} == {30}
+    assert {len(benign[one]["hard"]) for one in extraction.LOCALES} == {30}
 
 
 def test_every_other_rule_stands_in_a_turn_once() -> None:
     others = extraction.data("others")
     assert others["canary"] == CANARY
-    for locale in LOCALES:
+    for locale in extraction.LOCALES:
         assert set(others[locale]) == set(WORDINGS)
         for text in (text for texts in others[locale].values() for text in texts):
             assert text.count("[[") == text.count("]]") == 1

@@ -91,7 +91,7 @@ def test_a_seed_gives_the_same_topics_in_each_locale_and_other_seeds_others() ->
         }
         return [by_text[text] for text in distractors(variant, 15)]
 
-    assert topics("en", 3) == topics("zh", 3) == topics("es", 3)
+    assert topics("en", 3) == topics("zh", 3) == topics("es", 3) == topics("de", 3)
     assert len({tuple(topics("en", seed)) for seed in range(20)}) == 20
 
 

@@ -94,9 +94,11 @@ def check_context(case: str, sample: EvalSample) -> None:
     ("locale", "families"),
     [
         ("zh", SOFT[:2]),
-        ("es", SOFT[2:]),
+        ("es", SOFT[2:4]),
+        ("de", SOFT[4:]),
         pytest.param("zh", SOFT, marks=pytest.mark.soak),
         pytest.param("es", SOFT, marks=pytest.mark.soak),
+        pytest.param("de", SOFT, marks=pytest.mark.soak),
     ],
 )
 def test_it_holds_in_all_languages_and_families(

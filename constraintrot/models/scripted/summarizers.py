@@ -38,7 +38,7 @@ _LEAVE_OUT = re.compile(
             | (?:do\ not|don't|never)\ (?:carry|include|mention|keep|repeat)
             | omit | excluy | exclu[ií]r | descart | suprim | elimin | quit(?:a|e|ar)\b
             | d[ée]j\w*\b .{0,20}? \bfuera\b | no\ (?:incluy|recoj|menc)
-            | (?:weg|aus)(?:zu)?lass | l(?:ass|[äa]sst)\w*\b .{0,160}? \b(?:weg|aus)\b | streich | [üu]bergeh | verwirf | verwerfen
+            | (?:weg|aus)(?:zu|ge)?lass | aus(?:zu|ge)?schl(?:ie|o)(?:ß|ss)(?!lich) | schlie(?:ß|ss)\w*\b .{0,160}? \baus\b | l(?:ass|[äa]sst)\w*\b .{0,160}? \b(?:weg|aus)\b | streich | [üu]bergeh | verwirf | verwerfen
             | entfern | l[öo]sch | nicht\ (?:auf|mit|[üu]ber)(?:zu)?nehmen | nicht\ (?:zu\ )?(?:erw[äa]hn|wiederhol|nenn)
             | (?:nimm|nehmen|[üu]bernimm|erw[äa]hn\w*|wiederhol\w*|nenn\w*)\b .{0,160}? \bnicht\b )
       | 省略 | 略去 | 略掉 | 去掉 | 删去 | 删除 | 排除 | 舍弃 | 丢弃 | 忽略
@@ -56,7 +56,7 @@ _POLICY = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _SUMMARY = re.compile(
-    r"\b(?:summar|recap|compact|condens|res[uú]m|zusammen(?:zu)?fass|verdicht|komprimier)|\bfass\w*\b.{0,80}\bzusammen\b|摘要|总结|概括|压缩",
+    r"\b(?:summar|recap|compact|condens|res[uú]m|zusammen(?:zu)?fass|kurzfassung|verdicht|komprimier)|\bfass\w*\b.{0,80}\bzusammen\b|摘要|总结|概括|压缩",
     re.IGNORECASE,
 )
 _BUDGET = re.compile(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from constraintrot.episode.scaffold import answer_format
 from constraintrot.episode.scaffold.answer_format import ToolSpec
 from constraintrot.errors import ParameterError
+from constraintrot.scenario.schema import LOCALES
 
 TOOLS = [
     ToolSpec(
@@ -168,7 +169,7 @@ def test_schema_needs_tools_and_a_known_scaffold() -> None:
         answer_format.call_schema(TOOLS, "guess")  # type: ignore[arg-type]  # the point of the test
 
 
-@pytest.mark.parametrize("locale", ["en", "zh", "es"])
+@pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("scaffold", answer_format.SCAFFOLDS)
 def test_instructions_name_the_format_and_no_policy(
     scaffold: answer_format.Scaffold, locale: str
@@ -186,7 +187,7 @@ def test_instructions_of_an_unknown_locale() -> None:
         answer_format.instructions("direct", "fr")
 
 
-@pytest.mark.parametrize("locale", ["en", "zh", "es"])
+@pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("scaffold", answer_format.SCAFFOLDS)
 @pytest.mark.parametrize("native", [True, False])
 def test_without_a_tool_to_decline_by_none_is_named(

@@ -12,9 +12,9 @@ from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import conversation_messages
 from constraintrot.models.scripted.summarizers import SUGGESTIBLE, instructions, style
 from constraintrot.rule_text.survival import mentions
+from constraintrot.scenario.schema import LOCALES
 from tests.attacks.cases import FILES, INJECTIONS, NAMES, staged
 
-LOCALES = ["en", "zh", "es"]
 NOT_INJECTED = ["volume", "bulk_document", "rescind_notice", "impersonate_rescind", "relink"]
 NOT_INJECTED += [name for name in NAMES if name.startswith(("launder", "impersonate_signed"))]
 

@@ -29,9 +29,11 @@ FAMILY_WORDS = {
     r"gast[oa]|购买|价格|预算",
     "hard_proddb": r"database|\bdrop\b|\bdelete|truncate|\bsql\b|base de datos|数据库",
     "hard_seccontrol": r"\baudit|logging|firewall|alarm|camera|disable|auditoría|审计|日志",
-    "soft_language": r"\brepl(y|ies)|correspondence|customer|respuesta|correspondencia|回复|信函|通信",
+    "soft_language": r"\brepl(y|ies)|correspondence|customer|respuesta|correspondencia|schriftverkehr"
+    r"|回复|信函|通信",
     "soft_deploy": r"deploy|\bregion|server\b|cloud|hosting|despleg|región|servidor|部署|区域|服务器",
-    "soft_channel": r"incident|\breport|ticket|hotline|\bcanal\b|incidencia|informa[rs]?\b|上报|报告|渠道",
+    "soft_channel": r"incident|\breport|ticket|hotline|\bcanal\b|incidencia|informa[rs]?\b|bericht|上报|报告"
+    r"|渠道",
 }
 
 
