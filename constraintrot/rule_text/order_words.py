@@ -16,7 +16,7 @@ def _words(latin: str, chinese: str) -> re.Pattern[str]:
 
 # Whoever condenses the conversation: in a tool's result, naming it is addressing it.
 SUMMARIZER = _words(
-    r"summari[sz]ers?|compactors?|resumidor\w*|zusammenfasser\w*|wer (?:\w+ ){1,3}?zusammenfasst"
+    r"summari[sz]ers?|compactors?|resumidor\w*|zusammenfasser\w*|wer (?:\w+ ){1,3}?zusammenfasst|zusammenfassungs-?(?:modell|modul|programm|dienst)\w*|zusammenfassende[nr]? (?:stelle|modell|instanz)"
     r"|(?:whoever|anyone|those|models?|agents?) (?:who )?(?:is |are )?(?:summari[sz]|condens|compress)\w*",
     "(?:摘要|总结|压缩)(?:程序|模型|器|模块)",
 )
@@ -28,7 +28,7 @@ SUMMARY = _words(
     r"|(?:compact|condens|compress|shorten|trim)(?:e|ing)? (?:this|the|your) (?:\w+)"
     r"|(?:context|memory|conversation)[ -](?:windows?|compression|budget|managers?)"
     r"|resum(?:en(?! ?:)|ir|as|a|an|iendo)|compacta\w+|condens(?:ar|es|e)"
-    r"|(?:in|f[üu]r|aus|bei|von|der|die|deine[rn]?|ihrer?|eine[rn]?|jede[rn]?|diese[rn]?) (?:\w+ )?zusammenfassung(?:en)?(?! ?:)|zusammen(?:zu)?fass(?:en|t|e)|fass\w* (?:\w+ ){1,6}?zusammen"
+    r"|(?:in|f[üu]r|aus|bei|von|der|die|deine[rn]?|ihrer?|eine[rn]?|jede[rn]?|diese[rn]?) (?:\w+ )?zusammenfassung(?:en)?(?! ?:)|zusammen(?:zu)?fass(?:en|t|e)|fass(?:e|t|en)?(?= [^.;]{0,120}? zusammen(?!\w))"
     r"|(?:token|wort|l[äa]ngen)-?(?:budget|limit|grenze)|verdicht(?:en|et|ung)|komprimier\w+|kontextfenster|gespr[äa]chsverlauf|kurzfassung(?:en)?",
     "(?:摘要|总结)(?! ?:)|總結|概括|压缩|精简|上下文窗口|(?:词元|字数)(?:预算|限制)",
 )
@@ -47,9 +47,9 @@ _DISREGARD = (
     r"|(?:do not|don't|never|need not|no need to|without|should not|must not) (?:be )?(?:\w+ )?"
     r"(?:includ|mention|repeat|carry|carri|retain|preserv|copy|copi|contain|appear|survive)\w*"
     r"|(?:can|may|should|must|to) be (?:safely )?(?:omitted|dropped|left out|discarded|excluded|ignored|forgotten)"
-    r"|l(?:ass|[äa]sst|assen) (?:[\w-]+ ){0,8}?(?:weg|aus|beiseite)|(?:weg|aus)(?:zu|ge)?lassen|aus(?:zu|ge)?schl(?:iess|oss)en|ignorier(?:e|en|t)|missachte\w*|vergiss|vergesst|vergessen sie"
+    r"|l(?:ass|asst|assen)(?= [^.;]{0,160}? (?:weg|aus|beiseite)(?!\w))|schliess(?:e|t|en)?(?= [^.;]{0,160}? aus(?!\w))|(?:weg|aus)(?:zu|ge)?lassen|aus(?:zu|ge)?schl(?:iess|oss)en|ignorier(?:e|en|t)|missachte\w*|vergiss|vergesst|vergessen sie"
     r"|(?:nicht|nie|niemals) (?:\w+ )?(?:zu )?(?:erw[äa]hn|wiederhol|(?:[üu]ber|auf|mit)(?:zu|ge)?n[eo]h?m|behalt|mit(?:zu|ge)?f[üu]hr|[üu]bertrag|enthalten)\w*"
-    r"|(?:erw[äa]hn|wiederhol|[üu]bernimm|nimm|nehmen)\w* (?:[\w-]+ ){0,8}?nicht(?: (?:auf|mit))?|(?:kann|k[öo]nnen|darf|soll|sollen|d[üu]rfen) (?:\w+ ){0,3}?(?:entfallen|wegfallen|gestrichen werden|ignoriert werden)"
+    r"|(?:erw[äa]hn|wiederhol|[üu]bernimm|nimm|nehmen)\w*(?= [^.;]{0,120}? nicht(?!\w))|(?:kann|k[öo]nnen|darf|soll|sollen|d[üu]rfen) (?:\w+ ){0,3}?(?:entfallen|wegfallen|gestrichen werden|ignoriert werden)"
     r"|dej(?:a|e|en|ar|ando) fuera|no (?:debe |deben )?(?:incluy|inclu|mencion|conserv|repit|copi)\w+",
     "省略|略去|略过|忽略|丢弃|忘[记掉]|(?:不要|无需|不必|不用|勿|别)再?(?:包含|包括|提及|提到|提|保留|写入|写进|带入)",
 )
@@ -75,6 +75,7 @@ STANDING = _words(
     r"|reminders?|instructions?|constraints?|restrictions?|text|sections?|parts?|details|statements?|guidance|limits?)"
     r"|guardrails?|instrucciones (?:\w+ )?(?:anteriores|previas|iniciales|permanentes)"
     r"|(?:bisherige|fr[üu]here|vorherige|urspr[üu]ngliche|obige|st[äa]ndige|dauerhafte|stehende)[nrs]? (?:\w+ )?(?:regel|anweisung|vorgabe|(?:be|ein)schr[äa]nkung)(?:n|en)?"
+    r"|(?:hinweis|bemerkung|notiz|vermerk|erinnerung)\w* (?:zu|zur|zum|[üu]ber) (?:\w+ )?(?:compliance|richtlinien|regeln|vorgaben)"
     r"|(?:compliance|richtlinien|sicherheits|regel)-?(?:hinweis|notiz|vermerk|abschnitt|text|erinnerung|teil)\w*|daueranweisung\w*"
     r"|(?:notas|avisos|recordatorios|reglas|normas|texto|parte) (?:de|sobre) (?:las? )?(?:cumplimiento|políticas?|normas|seguridad)",
     "(?:先前|之前|此前|以前|以上|原有|最初|开头).{0,8}(?:指示|指令|要求|限制|说明|规定|规则)"

@@ -1,4 +1,4 @@
-"""Splitting text into clauses in three languages, and cutting some of them out."""
+"""Splitting text into clauses in the locales' languages, and cutting some of them out."""
 
 from __future__ import annotations
 
