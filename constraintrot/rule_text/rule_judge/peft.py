@@ -21,7 +21,7 @@ from typing import Any
 
 import click
 
-from constraintrot.errors import MissingExtraError
+from constraintrot.errors import ConstraintRotError, MissingExtraError
 from constraintrot.rule_text.rule_judge import adapter
 
 BASE_REPOSITORY = "Qwen/Qwen2.5-Coder-1.5B-Instruct"
@@ -115,7 +115,10 @@ def _module(name: str) -> Any:
 @click.option("--base", default=BASE_REPOSITORY, show_default=True)
 def main(folder: Path, base: str) -> None:
     """Write the packaged adapter to FOLDER as PEFT reads it."""
-    export(folder, adapter.file(), base)
+    try:
+        export(folder, adapter.file(), base)
+    except ConstraintRotError as error:
+        raise click.ClickException(str(error)) from error
 
 
 if __name__ == "__main__":

@@ -4,12 +4,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from inspect_ai.model import ChatMessageUser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from constraintrot.errors import MissingExtraError
 from constraintrot.models.in_process.prompt import as_text, render_prompt
-from constraintrot.rule_text.rule_judge.peft import export, model_args, peft_name
+from constraintrot.rule_text.rule_judge.peft import export, main, model_args, peft_name
 from constraintrot.rule_text.rule_judge.prompt import question
 
 
@@ -36,6 +37,8 @@ def test_without_its_packages_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "gguf", None)
     with pytest.raises(MissingExtraError, match=r"constraintrot\[hf\]"):
         export(tmp_path / "peft", tmp_path / "rule-judge.gguf")
+    said = CliRunner().invoke(main, [str(tmp_path / "peft")])
+    assert said.output.startswith("Error: a PEFT folder needs gguf: pip install ")
     assert not (tmp_path / "peft").exists()
 
 
