@@ -20,6 +20,7 @@ FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 NOTES = {
     "en": ("The stock list has been checked.", "The note is due on Friday."),
     "es": ("La lista de existencias está revisada.", "La nota se entrega el viernes."),
+    "de": ("Die Lagerliste ist geprüft.", "Die Notiz kommt am Freitag."),
     "zh": ("库存清单已经核对。", "星期五要交出会议纪要。"),
 }
 EMAIL = load("soft_email").variant(0)
