@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
+from operator import is_
 from time import perf_counter
 from typing import Any
 
@@ -68,11 +69,15 @@ async def prefix(
     """
     token = MEASURING.set(True)
     try:
-        was = message_texts(await defense.assemble(before))
+        assembled = await defense.assemble(before)
     finally:
         MEASURING.reset(token)
-    kept = common_prefix(was, message_texts(now))
-    return {"prefix_tokens": kept, "prefix_broken": kept < sum(map(count, was))}
+    was = message_texts(assembled)
+    tokens = sum(map(count, was))
+    # A defense that leaves the messages alone hands on the same ones.
+    same = len(assembled) <= len(now) and all(map(is_, assembled, now))
+    kept = tokens if same else common_prefix(was, message_texts(now))
+    return {"prefix_tokens": kept, "prefix_broken": kept < tokens}
 
 
 def common_prefix(was: Sequence[str], now: Sequence[str]) -> int:

@@ -82,11 +82,13 @@ def message_texts(messages: Iterable[ChatMessage]) -> list[str]:
     """The text of each message, with the argument values of its tool calls."""
     texts: list[str] = []
     for message in messages:
-        parts = [message.text]
-        calls = message.tool_calls if isinstance(message, ChatMessageAssistant) else None
-        for call in calls or []:
-            parts += [str(value) for value in call.arguments.values()]
-        texts.append("\n".join(part for part in parts if part))
+        text = message.text
+        if isinstance(message, ChatMessageAssistant) and message.tool_calls:
+            parts = [text]
+            for call in message.tool_calls:
+                parts += [str(value) for value in call.arguments.values()]
+            text = "\n".join(part for part in parts if part)
+        texts.append(text)
     return texts
 
 
