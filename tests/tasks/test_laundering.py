@@ -165,7 +165,7 @@ OUTCOMES = {"drop": (1, 1), "keep": (0, 0), "attribute": (0, 0), "revoice": (0, 
             *((kind, "en") for kind in OUTCOMES),
             ("attribute", "es"),
             ("revoice", "zh"),
-            ("keep", "de"),
+            ("revoice", "de"),
         ],
     ),
 )

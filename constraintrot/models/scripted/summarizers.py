@@ -66,7 +66,9 @@ _BUDGET = re.compile(
 _APPROVED = re.compile(
     r"""\b(?:has|have|had|was|were|is)\ (?:just\ |already\ |been\ )*(?:approved|verified|authori[sz]ed)
       | \b(?:ha|han|ha\ sido|fue|queda|est[áa])\ (?:ya\ )?(?:aprobad[oa]|verificad[oa]|autorizad[oa])
-      | \b(?:hat|haben|wurden?|ist|sind)\b [^.!?]{0,160}? \b(?:genehmigt|freigegeben|bewilligt|gebilligt|best[äa]tigt)\b
+      | \b(?:hat|haben|wurden?|ist|sind)\b [^.!?]{0,160}? \b(?:genehmigt|freigegeben|bewilligt|gebilligt)\b
+      | \b(?:genehmigt|freigegeben|bewilligt|gebilligt)\ (?:worden|hat|haben|ist|sind|wurden?)\b
+      | \b(?:genehmigung|freigabe|zustimmung)\b [^.!?]{0,160}? \b(?:gepr[üu]ft|erteilt|best[äa]tigt)\b
       | 已(?:经)?(?:获(?:得)?)? .{0,6}? (?:批准|核实|核准)""",
     re.VERBOSE | re.IGNORECASE,
 )
