@@ -63,10 +63,10 @@ def agents_list() -> None:
 @click.option("--yes", is_flag=True, help="Accept the licences without being asked.")
 @needs("eval")
 def agents_install(names: tuple[str, ...], yes: bool) -> None:
-    """Install agents (NAMES, or all) from npm into the cache, in the versions that were tried.
+    """Install agents (NAMES, or all) into the cache, in the versions that were tried.
 
-    Only measurements need this: without it, your own agents are played. npm's own configuration
-    says where they come from. No agent is part of this package; each has its own licence, and
+    Only measurements need this: without it, your own agents are played. They come from npm, and
+    OpenHands from PyPI by uv, each as its client is configured. No agent is part of this package; each has its own licence, and
     you are asked to accept it.
     """
     from constraintrot.coding_agents.install import install, kept
@@ -74,8 +74,8 @@ def agents_install(names: tuple[str, ...], yes: bool) -> None:
     for package in _packages(names):
         if (installed := kept(package)) is None:
             click.echo(
-                f"{package.title} {package.version}, about {package.megabytes} MB, from npm"
-                f" ({', '.join(package.wanted)}); licence: {package.licence}"
+                f"{package.title} {package.version}, about {package.megabytes} MB, from"
+                f" {package.registry} ({', '.join(package.wanted)}); licence: {package.licence}"
             )
             if not yes and not click.confirm("Install it under that licence?"):
                 click.echo(f"{package.title} is not installed.", err=True)

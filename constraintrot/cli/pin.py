@@ -31,7 +31,7 @@ _DRY_RUN = click.option(
 def pin() -> None:
     """Keep standing policies in a coding agent's context through its own compaction.
 
-    Agents: claude, codex, copilot, opencode, gemini, pi, qwen.
+    Agents: claude, codex, copilot, opencode, openhands, gemini, pi, qwen.
     """
 
 

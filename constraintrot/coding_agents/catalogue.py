@@ -1,7 +1,7 @@
 """The coding agents that were tried: their packages, versions and licences.
 
 Nothing of theirs is part of this repository; ``constraintrot agents install`` fetches
-a package from npm into the user's cache, in the version that was tried.
+a package from its registry into the user's cache, in the version that was tried.
 """
 
 from __future__ import annotations
@@ -18,37 +18,45 @@ Mode: TypeAlias = Literal["auto", "manual"]
 
 @dataclass(frozen=True)
 class Package:
-    """An agent as npm has it.
+    """An agent as its registry has it.
 
     Attributes:
         agent: its name here.
         title: the name that people know it by.
-        npm: the package.
+        published: the name of the package in its registry.
         version: the one that was tried.
         licence: the licence, or whose terms bind its user.
         megabytes: what it takes on the disk.
         program: the program that the package brings.
         beside: packages that it would otherwise fetch while it runs, with versions.
         node: the lowest major version of Node.js that it runs on; 0 if it brings its own runtime.
+        python: the version of Python that it runs on, for a package of PyPI; empty for npm.
         modes: the ways to make it compact, the default first: ``auto`` by its own threshold,
             ``manual`` by its command.
     """
 
     agent: str
     title: str
-    npm: str
+    published: str
     version: str
     licence: str
     megabytes: int
     program: str
     beside: tuple[str, ...] = ()
     node: int = 0
+    python: str = ""
     modes: tuple[Mode, ...] = ("auto", "manual")
 
     @property
+    def registry(self) -> str:
+        """The registry that it comes from."""
+        return "PyPI" if self.python else "npm"
+
+    @property
     def wanted(self) -> tuple[str, ...]:
-        """The packages that npm is asked to install."""
-        return (f"{self.npm}@{self.version}", *self.beside)
+        """The packages that are to be installed."""
+        between = "==" if self.python else "@"
+        return (f"{self.published}{between}{self.version}", *self.beside)
 
     def at(self, version: str) -> Package:
         """The same agent in another version, with what goes beside it."""
@@ -100,6 +108,18 @@ PACKAGES = (
         417,
         "opencode",
         beside=("@opencode-ai/plugin@1.18.33",),
+    ),
+    Package(
+        "openhands",
+        "OpenHands CLI",
+        "openhands",
+        "1.16.0",
+        "MIT",
+        769,
+        "openhands",
+        python="3.12",
+        # Its command /condense is known to its terminal interface alone.
+        modes=("auto",),
     ),
     Package("pi", "pi", "@mariozechner/pi-coding-agent", "0.73.1", "MIT", 204, "pi", node=20),
     Package(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from constraintrot.coding_agents.catalogue import package
@@ -211,6 +212,42 @@ def copilot_environment(url: str, window: int) -> dict[str, str]:
         # No account, no telemetry, no update.
         "COPILOT_OFFLINE": "true",
         "COPILOT_AUTO_UPDATE": "false",
+    }
+
+
+def openhands_environment(home: Path) -> dict[str, str]:
+    """OpenHands' variables."""
+    return {
+        "OPENHANDS_SUPPRESS_BANNER": "1",
+        "DO_NOT_TRACK": "1",
+        # Else LiteLLM, on which it stands, asks for its lists of models and headers.
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+        # Else all sessions of a user share one server of terminals, and end with it.
+        "TMUX_TMPDIR": str(home / "tmp"),
+    }
+
+
+def openhands_settings(url: str, **condenser: int) -> dict[str, Any]:
+    """OpenHands' ``agent_settings.json``.
+
+    Args:
+        url: of the endpoint.
+        condenser: numbers of its condenser that are not its defaults, in events: ``max_size``,
+            above which it compacts, and ``keep_first``, which stay.
+    """
+    llm = {
+        "model": f"openai/{MODEL}",
+        "base_url": f"{url}/v1",
+        "api_key": KEY,
+        "num_retries": 0,
+        "timeout": 900,
+    }
+    summarizer = {"kind": "LLMSummarizingCondenser", "llm": {**llm, "usage_id": "condenser"}}
+    return {
+        "kind": "Agent",
+        "llm": {**llm, "usage_id": "agent"},
+        "condenser": {**summarizer, **condenser},
     }
 
 

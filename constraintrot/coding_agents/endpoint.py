@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol, cast
 from constraintrot.coding_agents.wire.answers import (
     Answer,
     Json,
+    WindowFullError,
     events,
     is_stream,
     protocol_of,
@@ -120,6 +121,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(self.path.partition("?")[0], self._body())
         except (OSError, CancelledError):
             self.close_connection = True
+        except WindowFullError as full:
+            self._send(full.body, 400)
         except Exception as error:
             # The model knows; the agent is told what no agent takes for a reason to try again.
             self._model.broke(error)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import re
 import shutil
@@ -11,6 +10,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from constraintrot.coding_agents.catalogue import Package
+from constraintrot.coding_agents.registries import REGISTRIES
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.models.downloads.sources import cache_folder
 
@@ -87,15 +88,11 @@ def _version(program: str) -> str | None:
 
 def kept(package: Package) -> Installed | None:
     """Return the agent in the cache, in the version that was tried; None if it is not there."""
-    modules = folder() / package.agent / package.version / "node_modules"
-    program = modules / ".bin" / package.program
-    try:
-        said = json.loads((modules / package.npm / "package.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    place, registry = folder() / package.agent / package.version, REGISTRIES[package.registry]
+    program, version = registry.program(place, package), registry.version(place, package)
+    if version is None or not os.access(program, os.X_OK):
         return None
-    if not os.access(program, os.X_OK):
-        return None
-    return Installed(package, program, str(said.get("version")))
+    return Installed(package, program, version)
 
 
 def needed(package: Package) -> Installed:
@@ -120,27 +117,29 @@ def needed(package: Package) -> Installed:
 
 
 def install(package: Package) -> Installed:
-    """Install an agent from npm into the cache, in the version that was tried.
+    """Install an agent from its registry into the cache, in the version that was tried.
 
-    npm's own configuration says from where. Nothing is installed twice.
+    The client's own configuration says from where. Nothing is installed twice.
 
     Raises:
-        ConstraintRotError: npm or a recent enough Node.js is missing, or npm failed;
-            the message says what npm said.
+        ConstraintRotError: the client or what it needs is missing, or it failed; the message
+            says what it said.
     """
     installed = kept(package)
     if installed is not None:
         return installed
-    npm = _npm(package)
+    commands = REGISTRIES[package.registry].install(package)
     place = folder() / package.agent
     place.mkdir(parents=True, exist_ok=True)
     with FileLock(place / "install.lock"):
         staging = place / f"{package.version}.partial"
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir()
-        (staging / "package.json").write_text('{"private": true}\n', encoding="utf-8")
+        if package.registry == "npm":
+            (staging / "package.json").write_text('{"private": true}\n', encoding="utf-8")
         try:
-            _run(npm, package, staging)
+            for command in commands:
+                _run(command, package, staging)
         except BaseException:
             shutil.rmtree(staging, ignore_errors=True)
             raise
@@ -151,35 +150,21 @@ def install(package: Package) -> Installed:
 
 
 def newest(package: Package) -> Package:
-    """Return an agent in the newest version that npm has.
+    """Return an agent in the newest version that its registry has.
 
     Raises:
-        ConstraintRotError: npm is missing, or does not say.
+        ConstraintRotError: the client is missing, or does not say.
     """
-    asked = [_npm(package), "view", package.npm, "version"]
-    said = subprocess.run(asked, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    asked, given = REGISTRIES[package.registry].newest(package)
+    said = subprocess.run(
+        asked, input=given, capture_output=True, text=True, timeout=_SECONDS, check=False
+    )
     found = VERSION.search(said.stdout)
     if said.returncode or not found:
         raise ConstraintRotError(
-            f"npm does not say which {package.npm} is the newest: {said.stderr}"
+            f"{package.registry} does not say which {package.published} is the newest: {said.stderr}"
         )
     return package.at(found[0])
-
-
-def _npm(package: Package) -> str:
-    npm, node = shutil.which("npm"), shutil.which("node")
-    if npm is None or node is None:
-        raise ConstraintRotError(
-            f"{package.title} comes from npm, and npm and node are not both on the PATH; install"
-            " Node.js 20 or newer"
-        )
-    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
-    major = int(said.strip().lstrip("v").split(".")[0] or 0)
-    if major < package.node:
-        raise ConstraintRotError(
-            f"{package.title} needs Node.js {package.node} or newer, and {said.strip()} is installed"
-        )
-    return npm
 
 
 def _end_with_parent() -> None:
@@ -187,17 +172,18 @@ def _end_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def _run(npm: str, package: Package, place: Path) -> None:
+def _run(command: Sequence[str], package: Package, place: Path) -> None:
     done = subprocess.run(
-        [npm, "install", "--no-audit", "--no-fund", "--loglevel=error", "--save-exact", *package.wanted],
+        command,
         cwd=place,
         capture_output=True,
         text=True,
         timeout=_SECONDS,
         check=False,
-        # An npm that went on alone would write into the folder of the next installation.
+        # A client that went on alone would write into the folder of the next installation.
         preexec_fn=_end_with_parent if sys.platform == "linux" else None,
-    )  # fmt: skip
+    )
     if done.returncode != 0:
         said = "\n".join((done.stderr or done.stdout).strip().splitlines()[-_LINES:])
-        raise ConstraintRotError(f"npm could not install {', '.join(package.wanted)}:\n{said}")
+        client = Path(command[0]).name
+        raise ConstraintRotError(f"{client} could not install {', '.join(package.wanted)}:\n{said}")

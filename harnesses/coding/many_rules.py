@@ -19,6 +19,7 @@ from constraintrot.coding_agents.answering import serve
 from constraintrot.coding_agents.box import Box, opened
 from constraintrot.coding_agents.drivers.agent import Agent, NativeCall, Place
 from constraintrot.coding_agents.install import needed
+from constraintrot.coding_agents.wire.answers import WindowFullError
 from constraintrot.coding_agents.wire.messages import ModelRequest, Usage
 from constraintrot.episode.channels.file import PATHS
 from constraintrot.errors import EpisodeError
@@ -135,12 +136,16 @@ class _Conversation:
         """The script's answer; the last of the turn ``full`` is said to have filled the window."""
         kind = self._kind(request)
         again = any(one["kind"] == "summary" for one in self.requests)
-        self._note(kind, request)
+        refused = self.agent.full_on == "refusal" and self.turn == self.script.full + 1
+        refused &= kind == "agent" and not again and self.script.full > 0
+        self._note("side" if refused else kind, request)
+        if refused:
+            raise WindowFullError
         if kind == "sub-agent":
             self.delegated.set()
         reply = self._answer(kind, request)
         last = kind == "agent" and not reply.tool_calls and not again
-        full = last and self.turn == self.script.full
+        full = last and self.turn == self.script.full and self.agent.full_on != "refusal"
         full |= kind == "summary" and self.agent.full_summary
         used = self.agent.full if full else len(str(request.body)) // 4
         return reply, Usage(used, len(reply.text) // 4 + 1)
@@ -160,7 +165,8 @@ class _Conversation:
             name, arguments = self._calls.pop(0)
             # An agent may put a namespace before its own tools' names, too.
             known = {tool.name.rpartition("__")[2]: tool.name for tool in request.tools}
-            call = ToolCall(f"call_{len(self.requests)}", known.get(name, name), arguments)
+            given = {**arguments, **self.agent.added}
+            call = ToolCall(f"call_{len(self.requests)}", known.get(name, name), given)
             return ChatMessageAssistant(content="", tool_calls=[call])
         spoken = self.script.turns[self.turn - 1].reply if kind == "agent" else DONE
         return ChatMessageAssistant(content=spoken)

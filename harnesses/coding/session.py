@@ -12,7 +12,8 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser
 
 from constraintrot.coding_agents.catalogue import Mode
 from constraintrot.coding_agents.drivers.agent import Agent
-from constraintrot.coding_agents.wire.messages import ModelRequest, Usage
+from constraintrot.coding_agents.wire.answers import WindowFullError
+from constraintrot.coding_agents.wire.messages import ModelRequest, Usage, with_arguments
 from constraintrot.compaction.rounds import Compacted
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import (
@@ -95,6 +96,7 @@ class CodingSession(Session):
 
     async def reply(self, request: ModelRequest) -> tuple[ChatMessageAssistant, Usage]:
         """The answer to a request, and the tokens that it is said to have taken."""
+        request = request.less(self.agent.added)
         if self.reading is not None:
             request = self.reading.staged(request)
         kind = self.kind(request)
@@ -102,6 +104,9 @@ class CodingSession(Session):
         if kind == "summary":
             self.compactions += not self._asked_for_summary
         self._asked_for_summary = kind == "summary"
+        if kind == "agent" and self._refuses:
+            self._log(request, "side", ChatMessageAssistant(content=""), size, Usage(size, 0))
+            raise WindowFullError
         if kind == "summary":
             text = self.agent.shaped(await self.summarize(request.messages))
             reply = ChatMessageAssistant(content=text)
@@ -114,7 +119,8 @@ class CodingSession(Session):
             reply = ChatMessageAssistant(content=DONE)
         usage = self._usage(kind, reply, size)
         self._log(request, kind, reply, size, usage)
-        return (reply if self.reading is None else self.reading.native(reply)), usage
+        reply = reply if self.reading is None else self.reading.native(reply)
+        return with_arguments(reply, self.agent.added), usage
 
     def _unplayed(self) -> dict[str, Sequence[ChatMessage]]:
         """Return the replies alone: the agent's own tools read files, so their results wait."""
@@ -125,6 +131,12 @@ class CodingSession(Session):
         """Whether the agent is to compact once the turn is over that is answered, or before the next."""
         done = self.compactions
         return self.compacts and done < len(self.due) and self.turn >= self.due[done]
+
+    @property
+    def _refuses(self) -> bool:
+        """Whether the request is refused as longer than the window, so that the agent compacts."""
+        ended = self.is_due and self.turn > self.due[self.compactions]
+        return self.agent.full_on == "refusal" and self.threshold and ended
 
     def _unasked(self) -> bool:
         """Whether the agent asks within a scripted turn that has been answered, once it compacted."""
@@ -139,9 +151,9 @@ class CodingSession(Session):
         """Return whether the reply is said to fill the window, so that the agent compacts next."""
         if kind == "summary":
             return self.agent.full_summary
-        if not self.threshold or not self.is_due or kind != "agent":
+        if not self.threshold or not self.is_due or kind != "agent" or self._final:
             return False
-        return bool(reply.tool_calls) is (self.agent.full_on == "call") and not self._final
+        return self.agent.full_on == ("call" if reply.tool_calls else "reply")
 
     def _log(
         self,

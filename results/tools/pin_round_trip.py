@@ -43,6 +43,8 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
     "gemini": {},
     "copilot": {".copilot/settings.json": '// mine\r\n{"theme": "dark"}'},
     "opencode": {".config/opencode/plugins/mine.js": "export const Mine = async () => ({})\r\n"},
+    # It has one file of hooks, which the harness writes.
+    "openhands": {},
     "pi": {".pi/agent/extensions/mine.ts": "export default function (pi) {}  // mine\n"},
     "qwen": {},
 }

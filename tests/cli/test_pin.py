@@ -82,7 +82,7 @@ def test_a_project_is_pinned_by_itself(rules: Path) -> None:
         (["continue", "--rules", "rules.txt"], "was not tried; put the pins into its requests"),
         (
             ["zed", "--rules", "rules.txt"],
-            "known: claude, codex, copilot, gemini, opencode, pi, qwen",
+            "known: claude, codex, copilot, gemini, opencode, openhands, pi, qwen",
         ),
         (["claude"], "--rules FILE or --seeds DIR"),
         (["claude", "--rules", "rules.txt", "--seeds", "."], "not both"),

@@ -11,11 +11,12 @@ from constraintrot.coding_agents.drivers.codex import Codex
 from constraintrot.coding_agents.drivers.copilot import Copilot
 from constraintrot.coding_agents.drivers.gemini import Gemini
 from constraintrot.coding_agents.drivers.opencode import OpenCode
+from constraintrot.coding_agents.drivers.openhands import OpenHands
 from constraintrot.coding_agents.drivers.pi import Pi
 from constraintrot.coding_agents.drivers.qwen import Qwen
 
 DRIVERS: Final[Mapping[str, Agent]] = {
     agent.name: agent
-    for agent in (Claude(), Codex(), Copilot(), Gemini(), OpenCode(), Pi(), Qwen())
+    for agent in (Claude(), Codex(), Copilot(), Gemini(), OpenCode(), OpenHands(), Pi(), Qwen())
 }
 """The driver of each agent, by the agent's name."""

@@ -6,8 +6,10 @@ import json
 import re
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from inspect_ai.tool import ToolInfo
@@ -19,6 +21,7 @@ from constraintrot.coding_agents.install import Installed
 from constraintrot.coding_agents.wire.messages import ModelRequest
 
 NativeCall: TypeAlias = tuple[str, dict[str, Any]]
+FullOn: TypeAlias = Literal["reply", "call", "refusal"]
 # A context window that no history of an episode fills.
 ENDLESS = 10_000_000
 # The window of an agent that is to compact, in tokens.
@@ -105,11 +108,13 @@ class Agent(ABC):
 
     Attributes:
         name: its name here.
-        full_on: which of the model's replies is said to fill the window, for ``auto``:
-            the last of the history, or the last of the history that calls a tool.
+        full_on: what says that the window is full, for ``auto``: the last reply of the history,
+            the last of the history that calls a tool, or the refusal of the next request.
         full: the tokens that this reply is said to have taken.
         full_summary: whether the request for a summary is said to have taken as much:
             from that the agent computes what the compaction saved.
+        added: arguments that the agent asks for in each call, beside the tool's own; no scenario
+            has them.
         rule_file: name of the file for rules in a project's folder.
         memory_file: the user's file for rules, below HOME.
         asks_for_summary: what the user's last message says where a summary is asked
@@ -117,9 +122,10 @@ class Agent(ABC):
     """
 
     name: ClassVar[str]
-    full_on: ClassVar[Literal["reply", "call"]] = "reply"
+    full_on: ClassVar[FullOn] = "reply"
     full: ClassVar[int] = WINDOW - 1_000
     full_summary: ClassVar[bool] = False
+    added: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     rule_file: ClassVar[str] = "AGENTS.md"
     memory_file: ClassVar[str]
     asks_for_summary: ClassVar[re.Pattern[str] | None] = None

@@ -43,6 +43,9 @@ class Agent:
             ignores the whole file.
         asks_trust: whether it asks for the user's trust in a folder, before it reads settings
             there, as long as the user's settings say nothing of that; None if it never asks.
+        one_file: whether it reads one file of hooks alone: that of the folder that it works in,
+            not of those above, and the user's only where there is none. Hooks have another form
+            there, too, which excludes the one that ours have.
     """
 
     package: Package
@@ -61,6 +64,7 @@ class Agent:
     longest: int = 100_000
     allows: frozenset[Beyond] = frozenset()
     asks_trust: bool | None = None
+    one_file: bool = False
 
     @property
     def name(self) -> str:
@@ -156,6 +160,20 @@ AGENTS: Final[Mapping[str, Agent]] = {
             " cannot be reached it waits for them at each start, 80 seconds as tried",
         ),
         Agent(
+            package=package("openhands"),
+            # agent_settings.json holds the user's key.
+            user_settings=("hooks.json",),
+            project_settings=(".openhands/hooks.json",),
+            user_folder=("", ".openhands", ""),
+            user_file="hooks.json",
+            project_file=".openhands/hooks.json",
+            events=("UserPromptSubmit",),
+            lands="user role; with each turn of the user's",
+            by_hand="OpenHands reads .openhands/hooks.json of the folder that it is started in, and"
+            " yours only where there is none: in a project that has one, pin with --project too",
+            one_file=True,
+        ),
+        Agent(
             package=package("gemini"),
             user_settings=("settings.json",),
             project_settings=(".gemini/settings.json",),
@@ -198,7 +216,6 @@ PROXY: Final = (
 )
 UNPINNABLE: Final[Mapping[str, str]] = {
     "vibe": "Mistral Vibe runs no hook at a turn of the user's or after a compaction",
-    "openhands": "whether a hook of OpenHands holds a pin was not tried",
     "continue": "whether a hook of Continue's CLI holds a pin was not tried",
 }
 

@@ -16,7 +16,7 @@ from constraintrot.coding_agents.pins.agents import AGENTS, Agent
 from constraintrot.coding_agents.pins.compiled import read_compiled, registry_of, source_of
 from constraintrot.coding_agents.pins.errors import OlderListError, PinInstallError
 from constraintrot.coding_agents.pins.file_edit import digest, read_file
-from constraintrot.coding_agents.pins.record import Record
+from constraintrot.coding_agents.pins.record import Pin, Record
 from constraintrot.coding_agents.pins.settings_edit import holds_hooks, root_of
 from constraintrot.defenses.operator.pin_list import of_repository
 from constraintrot.errors import ConstraintRotError
@@ -86,6 +86,8 @@ def health(record: Record, here: Path) -> Health:
     _check_switches(state, pin.agent, project)
     if pin.agent.asks_trust is not None and pin.scope == "project":
         _check_trust(state, pin.agent, project)
+    if pin.agent.one_file and pin.scope == "user":
+        _check_hidden(state, Pin(pin.agent, "project", here), pin.settings)
     _run_hook(state, pin.agent, pin.folder)
     _check_rules(state, pin.folder)
     _tell_receipts(state, read_receipts(pin.folder))
@@ -140,6 +142,20 @@ def _check_switches(state: Health, agent: Agent, project: Path) -> None:
             continue  # Told already, or nothing that the agent would read.
     if off:
         state.faults.append(f"hooks are switched off in the settings of {agent.title}")
+
+
+def _check_hidden(state: Health, other: Pin, mine: Path) -> None:
+    """The hooks of a project may hide the user's; a pin in them says the user's list too."""
+    try:
+        known = read_file(other.settings)
+        held = known.data is None or other.part in known.text
+    except PinInstallError:
+        held = False
+    if not held and other.settings != mine:
+        state.faults.append(
+            f"{state.title} reads {other.settings} in this folder and not {mine}: pin with"
+            " --project here, too"
+        )
 
 
 def _check_trust(state: Health, agent: Agent, project: Path) -> None:

@@ -30,7 +30,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Of one context in which an earlier block is still to be seen: said again only when it changed.
 ONLY_CHANGES = frozenset({"UserPromptSubmit", "PostToolUse", "AfterTool"})
 # They summarise a turn with what a hook said in it, and run no hook after that which lasts.
-LOSES_TURNS = frozenset({"qwen", "copilot"})
+LOSES_TURNS = frozenset({"qwen", "copilot", "openhands"})
+# They take a text that is not below ``hookSpecificOutput``.
+FLAT = frozenset({"copilot", "openhands"})
 # An agent starts the hooks of both scopes for one event within this time, in any order.
 TOGETHER_SECONDS = 10
 LONGEST_RECEIPTS = 4_000_000
@@ -167,7 +169,8 @@ def beside(folder: str, compiled: dict[str, Any] | None, event: dict[str, object
     if not mine.get("merges"):
         return []
     variables = (os.environ.get(name) for name in ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"))
-    folders = {str(one) for one in (*variables, event.get("cwd")) if one}
+    works_in = event.get("cwd") or event.get("working_dir")
+    folders = {str(one) for one in (*variables, works_in) if one}
     with contextlib.suppress(OSError):  # The agent may have removed the folder that it is in.
         folders.add(os.getcwd())
     root, found = os.path.dirname(folder), []
@@ -249,13 +252,19 @@ def write_receipt(folder: str, fields: dict[str, object]) -> None:
 
 
 def flat(agent: str, text: str) -> dict[str, str]:
-    """The text once more, where Copilot CLI looks for it."""
-    return {"additionalContext": text} if agent == "copilot" else {}
+    """The text once more, where some agents look for it."""
+    return {"additionalContext": text} if agent in FLAT else {}
+
+
+def name_of(event: dict[str, object]) -> str:
+    """The event's name; OpenHands calls it a type."""
+    name = event.get("hook_event_name") or event.get("event_type") or "SessionStart"
+    return str(name)[:LONGEST_REASON]
 
 
 def answer(folder: str, agent: str, event: dict[str, object]) -> dict[str, object]:
     """Return the answer that is printed for an event."""
-    name = str(event.get("hook_event_name") or "SessionStart")[:LONGEST_REASON]
+    name = name_of(event)
     session = str(event.get("session_id") or "")
     compiled, fault = current(folder)
     text = handed_out(compiled, fault)
@@ -317,10 +326,9 @@ def main() -> None:
         out = answer(HERE, agent, event)
     except Exception as error:
         reason = f"its hook failed ({type(error).__name__}: {error})"
-        name = str(event.get("hook_event_name") or "SessionStart")
         text = FAULT.format(reason=reason, rest=NONE_KNOWN)
         out = {
-            "hookSpecificOutput": {"hookEventName": name, "additionalContext": text},
+            "hookSpecificOutput": {"hookEventName": name_of(event), "additionalContext": text},
             "systemMessage": "constraintrot: " + reason,
             **flat(agent, text),
         }

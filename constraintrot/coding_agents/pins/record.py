@@ -94,7 +94,9 @@ class Record:
 
     def applies(self, here: Path) -> bool:
         """Return whether an agent that works in a folder reads the settings of this pin."""
-        within = here.resolve().is_relative_to(Path(self.project).resolve())
+        place, project = here.resolve(), Path(self.project).resolve()
+        one_file = agent_named(self.agent).one_file
+        within = place == project if one_file else place.is_relative_to(project)
         return not self.elsewhere and (self.scope == "user" or within)
 
     @property

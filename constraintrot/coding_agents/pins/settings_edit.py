@@ -7,6 +7,7 @@ command, wherever the user has moved it meanwhile.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
@@ -105,6 +106,24 @@ def check_dialect(text: str, marked: bool, allowed: Collection[Beyond], title: s
                 f"line {line} has a {what}, for which {title} reads nothing of the file, no hook"
                 " either; take it out first"
             )
+
+
+def check_form(text: str, entries: Mapping[str, Entry], title: str) -> None:
+    """Check that an agent reads the user's hooks beside ours: OpenHands takes two forms, not mixed.
+
+    Raises:
+        PinInstallError: it would ignore the user's, or the file.
+    """
+    root = cast("dict[str, Any]", root_of(text))
+    for key in root:
+        if key != "hooks":
+            raise PinInstallError(
+                f'{title} reads nothing beside "hooks" once that is there; put "{key}" below it'
+            )
+    for event in entries:
+        other = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+        if other in root.get("hooks", {}):
+            raise PinInstallError(f'{title} takes no "{other}" beside ours; call it "{event}"')
 
 
 def created_by(text: str, entries: Mapping[str, Entry]) -> list[str]:

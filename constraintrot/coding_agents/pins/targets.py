@@ -65,6 +65,8 @@ class Target:
             settings_edit.check_dialect(
                 state.text, state.marked, self.agent.allows, self.agent.title
             )
+            if self.agent.one_file:
+                settings_edit.check_form(state.text, self.value, self.agent.title)
 
     def put_into(self, state: FileState) -> tuple[bytes, list[str]]:
         """The file's bytes with our part, and what had to be made for it.

@@ -136,6 +136,13 @@ def _copilot(place: Place) -> Started:
     return Started(made.copilot_environment(place.url, _WINDOW), given)
 
 
+def _openhands(place: Place) -> Started:
+    # A small condenser: it compacts before the third turn's first request.
+    settings = json.dumps(made.openhands_settings(place.url, max_size=6, keep_first=1))
+    place.write(AGENTS["openhands"].folder(place.home) / "agent_settings.json", settings)
+    return Started(made.openhands_environment(place.home), ["--headless", "--json"])
+
+
 def _leaves(table: Mapping[str, Any], *above: str) -> list[tuple[tuple[str, ...], object]]:
     found: list[tuple[tuple[str, ...], object]] = []
     for name, value in table.items():
@@ -188,6 +195,12 @@ DRIVERS: Final[Mapping[str, Driver]] = {
         lambda given, text, on: [*given, *(["-c"] if on else []), "-p", text],
         used=61_000,
         call=("list_directory", {"path": "."}),
+    ),
+    "openhands": Driver(
+        _openhands,
+        lambda given, text, on: [*given, *(["--resume", "--last"] if on else []), "-t", text],
+        used=1000,
+        call=("think", {"thought": "There is nothing to do.", "security_risk": "LOW"}),
     ),
     "pi": Driver(
         _pi,

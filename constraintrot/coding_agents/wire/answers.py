@@ -58,6 +58,23 @@ class Answer:
         return self.input + self.output
 
 
+class WindowFullError(Exception):
+    """A request is refused, as a provider refuses one that is longer than the model's window."""
+
+    def __init__(self) -> None:
+        # Agents know it by these words.
+        super().__init__(
+            "This model's maximum context length is exceeded. Please reduce the length of the"
+            " messages."
+        )
+
+    @property
+    def body(self) -> Json:
+        """The refusal as OpenAI's API has it."""
+        code, kind = "context_length_exceeded", "invalid_request_error"
+        return {"error": {"type": kind, "code": code, "message": str(self)}}
+
+
 def protocol_of(path: str) -> Protocol | None:
     """The API of a request's path; None for what is no request for an answer."""
     path = path.partition("?")[0]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from inspect_ai.model import (
     ChatMessage,
@@ -51,6 +52,15 @@ class ModelRequest:
         messages = [message(one) for one in request.said]
         return cls(request, messages, [_tool(one) for one in request.offered])
 
+    def less(self, names: Collection[str]) -> ModelRequest:
+        """The request without some arguments, in its tools' schemas and in the calls of its history."""
+        if not names:
+            return self
+        tools = [_less(tool, names) for tool in self.tools]
+        return replace(
+            self, messages=[_called_less(one, names) for one in self.messages], tools=tools
+        )
+
     @property
     def protocol(self) -> Protocol:
         """The API."""
@@ -79,6 +89,34 @@ def answer_of(request: Request, reply: ChatMessageAssistant, usage: Usage) -> An
         calls.append(Call(call_id, name, call.arguments, space))
     text = reply.text or ("" if calls else " ")
     return Answer(text, calls, usage.input, usage.output, request.model)
+
+
+def _less(tool: ToolInfo, names: Collection[str]) -> ToolInfo:
+    known = tool.parameters
+    kept = {name: value for name, value in known.properties.items() if name not in names}
+    required = [name for name in known.required if name not in names]
+    parameters = known.model_copy(update={"properties": kept, "required": required})
+    return tool.model_copy(update={"parameters": parameters})
+
+
+def _called_less(message: ChatMessage, names: Collection[str]) -> ChatMessage:
+    if not isinstance(message, ChatMessageAssistant) or not message.tool_calls:
+        return message
+    calls = [
+        replace(call, arguments={k: v for k, v in call.arguments.items() if k not in names})
+        for call in message.tool_calls
+    ]
+    return message.model_copy(update={"tool_calls": calls})
+
+
+def with_arguments(
+    reply: ChatMessageAssistant, added: Mapping[str, object]
+) -> ChatMessageAssistant:
+    """A reply with some more arguments in each of its calls."""
+    if not added or not reply.tool_calls:
+        return reply
+    calls = [replace(call, arguments={**call.arguments, **added}) for call in reply.tool_calls]
+    return reply.model_copy(update={"tool_calls": calls})
 
 
 def message(said: Said) -> ChatMessage:

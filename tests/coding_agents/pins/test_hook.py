@@ -211,6 +211,14 @@ def test_rules_that_can_be_read_again_are_said_again_as_a_new_revision(
     assert said(fire(folder, PROMPT)) not in (lost, repaired)
 
 
+def test_openhands_is_handed_the_text_with_each_turn_where_it_looks_for_it(pinned: Pinned) -> None:
+    folder = pinned("openhands").folder
+    turn = {"event_type": "UserPromptSubmit", "session_id": "s", "working_dir": str(folder)}
+    answers = [fire(folder, turn, "openhands") for _ in range(2)]
+    assert all(RULE in one["additionalContext"] == said(one) for one in answers)
+    assert [one["event"] for one in read_receipts(folder).kept] == ["UserPromptSubmit"] * 2
+
+
 def test_copilot_is_handed_the_text_with_each_turn_where_it_looks_for_it(
     home: Path, pinned: Pinned, rules: Path
 ) -> None:

@@ -23,7 +23,7 @@ from constraintrot.coding_agents.pins.installing import Change, install, uninsta
 from constraintrot.coding_agents.pins.record import Pin, pins_folder, read_record, records, together
 from constraintrot.coding_agents.pins.settings_edit import root_of
 from tests.coding_agents.pins.conftest import CLAUDE as COMMENTED
-from tests.coding_agents.pins.conftest import RULE, settings, write_settings
+from tests.coding_agents.pins.conftest import RULE, fire, settings, write_settings
 
 Pinned = Callable[..., Change]
 # Claude Code reads strict JSON.
@@ -38,6 +38,7 @@ BEFORE: dict[str, list[str | None]] = {
     "gemini": ['{\n    // vim\n    "vimMode": true\n}\n', None],
     "copilot": [None],
     "opencode": [None],
+    "openhands": ['{"hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}}', "{}", None],
     "pi": [None],
     "qwen": ['\ufeff{\n    // vim\n    "general": {"vimMode": true}\n}\n', None],
 }
@@ -424,6 +425,58 @@ def test_qwen_trusts_every_project_unless_the_user_wants_to_be_asked(
     (record,) = records()
     faults = health(record, tmp_path).faults
     assert any("start qwen there, and trust the folder" in fault for fault in faults) == asks
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            '{"stop": []}',
+            'OpenHands CLI reads nothing beside "hooks" once that is there; put "stop"',
+        ),
+        ('{"hooks": {"user_prompt_submit": []}}', 'takes no "user_prompt_submit" beside ours'),
+    ],
+)
+def test_hooks_in_the_other_form_of_openhands_are_not_made_void_by_ours(
+    home: Path, pinned: Pinned, text: str, why: str
+) -> None:
+    path = write_settings(home, text, "openhands")
+    with pytest.raises(PinInstallError, match=why):
+        pinned("openhands")
+    assert path.read_text() == text
+    path.unlink()
+    pinned("openhands")
+    # The user adds them later.
+    path.write_text(json.dumps({**json.loads(path.read_text()), "stop": []}))
+    assert any('put "stop" below it' in fault for fault in health(records()[0], home).faults)
+
+
+def test_openhands_reads_the_hooks_of_one_folder_alone(
+    home: Path, rules: Path, tmp_path: Path
+) -> None:
+    project, below = tmp_path / "project", tmp_path / "project/below"
+    below.mkdir(parents=True)
+    pins = [Pin(AGENTS["openhands"], scope, project) for scope in ("user", "project")]
+    install(pins[0], Source("rules", rules))
+    (user,) = records()
+    assert health(user, project).faults == []
+    mine = project / ".openhands/hooks.json"
+    mine.parent.mkdir()
+    mine.write_text("{}")
+    (fault,) = health(user, project).faults
+    assert fault.startswith(
+        f"OpenHands CLI reads {mine} in this folder and not {user.pin.settings}"
+    )
+    install(pins[1], Source("rules", rules))
+    assert health(user, project).faults == []
+    of_project = next(one for one in records() if one.scope == "project")
+    assert [of_project.applies(one) for one in (project, below)] == [True, False]
+    # The project's hook says the user's list, too.
+    event = {"event_type": "UserPromptSubmit", "session_id": "s", "working_dir": str(project)}
+    text = fire(pins[1].folder, event, "openhands")["additionalContext"]
+    assert [f'the list "{scope}", revision 1' in text for scope in ("user", "project")] == [
+        True
+    ] * 2
 
 
 def test_a_path_that_agents_would_change_is_refused(

@@ -276,6 +276,7 @@ OWN = {
     '  "mcpServers": {"mine": {"command": "mine"}} /* here */}\n',
     "copilot": '// mine\n{"theme": "dark"}',
     "opencode": '{"mcp": {"mine": {"type": "local"}}, "plugin": ["mine"], "theme": "dark"}',
+    "openhands": '{"hooks": {"Stop": []}}',
     "claude": '\ufeff{"env": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}}\r\n',
     "pi": '{"defaultProvider": "mine"}',
     "qwen": '// mine\n{"model": {"name": "mine"}, "vimMode": true,\n'

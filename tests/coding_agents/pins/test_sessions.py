@@ -3,19 +3,25 @@
 An agent is its context here: what its hooks were handed since its last compaction. Claude Code
 drops a text that the conversation has held since then. Qwen Code has the text of its start in
 front of the conversation, in the system prompt, and does not always start anew at a compaction.
+OpenHands starts the hooks of one file alone, the project's where there is one.
+The rules are compiled in this process, so that no machine is too slow for a hook's time limits.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from constraintrot.coding_agents.pins import hook
+from constraintrot.coding_agents.pins import compiled, hook
 from constraintrot.coding_agents.pins.agents import AGENTS, Scope
 from constraintrot.coding_agents.pins.compiled import Source
 from constraintrot.coding_agents.pins.installing import install, uninstall
@@ -28,6 +34,7 @@ WITHIN = {"gemini": ["AfterTool"], "opencode": [], "pi": []}
 TURN = {
     "gemini": "BeforeAgent",
     "copilot": "UserPromptSubmit",
+    "openhands": "UserPromptSubmit",
     "opencode": "system.transform",
     "pi": "before_agent_start",
 }
@@ -57,6 +64,7 @@ class Agent:
     system: list[str] = field(default_factory=list[str])
     known: set[str] = field(default_factory=set[str])
     calls: int = 0
+    clock: float = 0.0
 
     def pin(self, scope: Scope) -> Pin:
         return Pin(AGENTS[self.name], scope, self.folder / "project")
@@ -82,11 +90,15 @@ class Agent:
 
     def edit(self) -> None:
         """Change something of the user's in the settings, between and around our part."""
-        path = self.pin(self.random.choice(list(self.rules))).settings
+        scope = self.random.choice(list(self.rules))
+        if self.name == "openhands" and scope == "project":
+            return  # A file that stays would go on hiding the user's.
+        path = self.pin(scope).settings
         if path.suffix != ".json":
             return
         value: Any = root_of(path.read_text())
-        value["mine"] = self.random.randrange(9)
+        if self.name != "openhands":  # It reads nothing beside the hooks.
+            value["mine"] = self.random.randrange(9)
         entries = value["hooks"].setdefault("PostToolUse", [])
         if len(entries) < 4:
             mine = {"hooks": [{"type": "command", "command": "true"}]}
@@ -97,7 +109,11 @@ class Agent:
         """Start the hooks of both scopes, in any order."""
         given = {"hook_event_name": event, "session_id": self.name, "source": source}
         given["cwd"] = str(self.folder / "project")
+        # The next event comes at once, or later; the hooks of one are started together.
+        self.clock += self.random.choice([0, hook.TOGETHER_SECONDS])
         scopes = list(self.rules)
+        if self.name == "openhands":
+            scopes = scopes if len(scopes) == 1 else ["project"]
         self.random.shuffle(scopes)
         into, texts = self.context, list[str]()
         if self.name == "qwen" and event == "SessionStart":
@@ -149,6 +165,13 @@ class Agent:
                 assert "WARNING from constraintrot" in holding[-1]
 
 
+def _compile(command: Sequence[str], **_: object) -> object:
+    """Compile the rules of the folder at the end of a hook's command."""
+    faults: list[str] = []
+    status = compiled.main([command[-1]], faults.append)
+    return SimpleNamespace(returncode=status, stderr="".join(faults).encode())
+
+
 @pytest.mark.parametrize("calls", soaked([24, 400], [24]))
 @pytest.mark.parametrize("name", AGENTS)
 def test_whatever_happens_the_last_list_of_each_name_is_in_force(
@@ -156,6 +179,9 @@ def test_whatever_happens_the_last_list_of_each_name_is_in_force(
 ) -> None:
     (tmp_path / "project").mkdir()
     agent = Agent(name, Random(name), tmp_path, monkeypatch)
+    monkeypatch.setattr(subprocess, "run", _compile)
+    now = {**vars(time), "time": lambda: agent.clock}
+    monkeypatch.setattr(hook, "time", SimpleNamespace(**now))
     settings = {scope: agent.pin(scope).settings for scope in SCOPES}
     for scope in SCOPES:
         agent.install(scope)
@@ -176,7 +202,7 @@ def test_whatever_happens_the_last_list_of_each_name_is_in_force(
                 del agent.rules[gone]
             elif len(agent.rules) == 1:
                 agent.install(next(one for one in SCOPES if one not in agent.rules))
-        elif what < 0.5 and agent.name not in ("opencode", "pi"):
+        elif what < 0.5 and agent.name not in ("opencode", "openhands", "pi"):
             agent.fire(WITHIN.get(name, ["PostToolUse"])[0])
         agent.turn()
         agent.check()

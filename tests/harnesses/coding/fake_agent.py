@@ -3,7 +3,7 @@
 ``python fake_agent.py API URL WINDOW SYSTEM TOOLS_FILE [MISDEED]``; requests of the user's come
 as lines ``{"say": TEXT}`` on standard input, each is answered with ``{"done": true}``. It
 calls its tools through the real MCP server, and replaces its history by a summary once its
-model says that more than WINDOW tokens are taken. At its start and after that it runs the
+model says that more than WINDOW tokens are taken, or refuses a request as too long. At its start and after that it runs the
 hooks in ``~/.fake/hooks.json``, as Claude Code does. A misdeed makes it behave badly.
 """
 
@@ -13,6 +13,7 @@ import json
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -199,11 +200,32 @@ def own_tool(name: str, given: dict[str, Any]) -> str:
     return said
 
 
+def compact(keep: int) -> None:
+    """Replace all but the newest of the history by a summary."""
+    kept = history[len(history) - keep :]
+    history[len(history) - keep :] = [{"role": "user", "text": ASK}]
+    summary, _, _ = ask(False)
+    history[:] = [{"role": "user", "text": f"Before: {summary}"}, *kept]
+    if MISDEED != "deaf":
+        run_hooks("compact")
+
+
+def asked() -> Answer:
+    """Ask with tools; what is refused as too long is asked once more, shorter."""
+    try:
+        return ask(True)
+    except urllib.error.HTTPError as refusal:
+        if json.load(refusal)["error"].get("code") != "context_length_exceeded":
+            raise
+    compact(keep=1)
+    return ask(True)
+
+
 def turn(text: str) -> None:
     history.append({"role": "user", "text": "\n".join([*told, text])})
     told.clear()
     while True:
-        said, calls, taken = ask(True)
+        said, calls, taken = asked()
         for number, name, given in calls:
             plain = name.removeprefix("mcp__office__").removeprefix("mcp_office_")
             plain = plain.removeprefix("office_")
@@ -214,11 +236,7 @@ def turn(text: str) -> None:
             history.append({"role": "assistant", "text": said})
             break
     if taken > int(WINDOW):
-        history.append({"role": "user", "text": ASK})
-        summary, _, _ = ask(False)
-        history[:] = [{"role": "user", "text": f"Before: {summary}"}]
-        if MISDEED != "deaf":
-            run_hooks("compact")
+        compact(keep=0)
 
 
 if MISDEED == "daemon":

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from constraintrot.coding_agents.box import Program, isolation
 from constraintrot.coding_agents.catalogue import Package
-from constraintrot.coding_agents.drivers.agent import Agent, Dialogue, NativeCall, Place
+from constraintrot.coding_agents.drivers.agent import Agent, Dialogue, FullOn, NativeCall, Place
 from constraintrot.coding_agents.install import Installed
 from constraintrot.coding_agents.pins import agents
 from constraintrot.evaluation.harness import FRAMEWORK_HOOKS, harness
@@ -59,6 +59,12 @@ class Fake(Agent):
         return Lines(await place.box.start("Fake agent", argv, {}))
 
 
+class Refused(Fake):
+    """The same agent, whose requests are refused when its window is full."""
+
+    full_on: ClassVar[FullOn] = "refusal"
+
+
 class Lines(Dialogue):
     """A conversation in lines of JSON."""
 
@@ -76,6 +82,7 @@ def register() -> None:
     agents |= {
         name: Fake("responses", name) for name in ("dies", "hangs", "daemon", "opaque", "deaf")
     }
+    agents["refused"] = Refused("chat")
     agents = {f"fake_{name}": agent for name, agent in agents.items()}
     agents |= {"coding/fake": agents["fake_chat"], "coding/dies": agents["fake_dies"]}
     for name, agent in agents.items():

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from inspect_ai.model import ChatMessageAssistant
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.coding_agents.drivers import DRIVERS
 from constraintrot.coding_agents.drivers.agent import Place
 from constraintrot.coding_agents.sandbox import environment
-from constraintrot.coding_agents.wire.messages import ModelRequest
+from constraintrot.coding_agents.wire.messages import ModelRequest, with_arguments
 from constraintrot.coding_agents.wire.requests import read as read_request
 from constraintrot.episode.channels.file import FILE_CHANNELS
 from constraintrot.errors import ParameterError
@@ -73,6 +75,49 @@ def test_an_agent_keeps_a_scenario_s_tool_that_has_the_name_of_its_own(
     settings = json.loads((tmp_path / f".{agent}/settings.json").read_text())
     assert ("read_file" in settings["tools"][key]) == off
     assert "run_shell_command" in settings["tools"][key]
+
+
+@pytest.mark.parametrize(
+    ("place", "tools", "denied"),
+    [
+        ({}, (), ("terminal", "file_editor", "task")),
+        ({"reads_files": True, "delegates": True}, (), ("terminal",)),
+        ({}, ("task",), ("terminal", "file_editor")),
+    ],
+)
+def test_the_tools_that_openhands_offers_all_the_same_are_denied(
+    tmp_path: Path, place: dict[str, bool], tools: tuple[str, ...], denied: tuple[str, ...]
+) -> None:
+    box: Any = SimpleNamespace(folder=tmp_path, home=tmp_path, url="http://127.0.0.1:1")
+    offered = tuple(ToolInfo(name=name, description=name) for name in tools)
+    given = Place(box, INSTALLED, "Be brief.", offered, compacts=True, **place)
+    DRIVERS["openhands"].prepare(given)
+    folder = tmp_path / ".openhands"
+    (entry,) = json.loads((folder / "hooks.json").read_text())["hooks"]["PreToolUse"]
+    known = {"terminal", "file_editor", "task", "handbook"}
+    assert known & set(entry["matcher"].split("|")) == set(denied)
+    command = entry["hooks"][0]["command"]
+    said = subprocess.run(command, shell=True, capture_output=True, check=True).stdout
+    assert json.loads(said)["decision"] == "deny"
+    assert (folder / "skills/operator.md").read_text() == "Be brief."
+
+
+def test_what_openhands_asks_for_in_each_call_is_neither_offered_nor_graded() -> None:
+    asked = {"type": "string"}
+    schema = {"properties": {"to": asked, "security_risk": asked}, "required": ["security_risk"]}
+    call = {"name": "mail", "arguments": '{"to": "ann", "security_risk": "LOW"}'}
+    made = {"role": "assistant", "tool_calls": [{"id": "1", "function": call}]}
+    offered = [{"type": "function", "function": {"name": "mail", "parameters": schema}}]
+    body = {"messages": [made], "tools": offered}
+    added = DRIVERS["openhands"].added
+    request = ModelRequest.of(read_request("chat", body)).less(added)
+    (tool,), (reply,) = request.tools, request.messages
+    assert (list(tool.parameters.properties), tool.parameters.required) == (["to"], [])
+    assert isinstance(reply, ChatMessageAssistant)
+    assert reply.tool_calls
+    assert reply.tool_calls[0].arguments == {"to": "ann"}
+    answered = with_arguments(reply, added).tool_calls or []
+    assert answered[0].arguments == {"to": "ann", "security_risk": "LOW"}
 
 
 def test_a_summary_that_qwen_has_is_no_request_for_one() -> None:

@@ -111,6 +111,18 @@ def test_an_agent_compacts_as_often_as_it_is_to(run: Run) -> None:
     assert not violated(sample)
 
 
+def test_an_agent_whose_request_is_refused_as_too_long_compacts_and_asks_again(run: Run) -> None:
+    lost = compacted(run, harness="fake_refused", rounds=2, channel="tool", **GIVEN)
+    told = kinds(lost)
+    assert told.count("summary") == lost.metadata["agent_compactions"] == 2
+    assert told[-3:] == ["side", "summary", "agent"]
+    assert violated(lost)
+    # Nothing is refused in an episode without a compaction.
+    log = run("soft_email", harness="fake_refused", conditions="control", **GIVEN)
+    (control,) = samples(log)["control"]
+    assert set(kinds(control)) == {"agent"}
+
+
 def test_the_pin_is_a_hook_in_the_agent_s_own_settings_that_outlives_its_compaction(
     run: Run,
 ) -> None:

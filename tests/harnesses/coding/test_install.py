@@ -1,4 +1,4 @@
-"""Coding agents come from npm, by a command that names their licence, and only then."""
+"""Coding agents come from npm or PyPI, by a command that names their licence, and only then."""
 
 from __future__ import annotations
 
@@ -41,6 +41,19 @@ chmod +x node_modules/.bin/codex
 """
 
 
+# Makes the folders that uv would, and prints the newest version.
+UV = """#!/bin/sh
+[ "$2" = compile ] && cat && echo "==1.17.0" && exit 0
+[ -f ../../refuse ] && echo "error: no such version" >&2 && exit 1
+[ "$1" = venv ] && mkdir -p bin lib/python3.12/site-packages && exit 0
+for last; do :; done
+echo "$@" > asked
+mkdir lib/python3.12/site-packages/openhands-"${last##*==}".dist-info
+printf '#!/bin/sh\\n' > bin/openhands
+chmod +x bin/openhands
+"""
+
+
 @pytest.fixture(autouse=True)
 def _no_agent_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     which = shutil.which
@@ -53,7 +66,7 @@ def _no_agent_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Path:
     """A PATH with an npm in small and a node; the folder of the agents."""
-    for name, text in {"npm": NPM, "node": "#!/bin/sh\necho v22.1.0\n"}.items():
+    for name, text in {"npm": NPM, "uv": UV, "node": "#!/bin/sh\necho v22.1.0\n"}.items():
         program = tmp_path / "bin" / name
         program.parent.mkdir(exist_ok=True)
         program.write_text(text)
@@ -238,6 +251,27 @@ def test_without_npm_or_with_an_old_node_it_says_what_to_do(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ConstraintRotError, match=r"install Node\.js 20 or newer"):
         install.install(CODEX)
+
+
+def test_an_agent_of_pypi_is_installed_by_uv(
+    npm: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    npm.mkdir(parents=True)
+    (npm / "refuse").touch()
+    failed = agents("install", "openhands", "--yes")
+    assert "uv could not install openhands==1.16.0:\nerror: no such version" in failed.output
+    assert not list(npm.glob("openhands/*"))[1:]
+    (npm / "refuse").unlink()
+    done = agents("install", "openhands", "--yes")
+    assert "from PyPI (openhands==1.16.0); licence: MIT" in done.output
+    found = install.kept(package("openhands"))
+    assert found
+    assert (found.version, found.program) == ("1.16.0", npm / "openhands/1.16.0/bin/openhands")
+    assert install.newest(found.package).version == "1.17.0"
+    (tmp_path / "bin/uv").unlink()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    with pytest.raises(ConstraintRotError, match="pip install uv"):
+        install.newest(found.package)
 
 
 def test_a_harness_whose_agent_is_missing_names_the_command(cache: Path) -> None:

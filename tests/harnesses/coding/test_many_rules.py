@@ -74,6 +74,15 @@ def test_of_a_long_session_the_fake_agent_keeps_nothing(
     assert surveyed(tmp_path / "elsewhere", "long", [cell]) == []
 
 
+def test_a_long_session_may_be_ended_by_a_refusal(
+    tmp_path: Path, asked: dict[str, fakes.Fake], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(many_rules, "LONG_TURNS", 3)
+    asked["codex"] = fakes.Refused("chat")
+    (cell,) = surveyed(tmp_path, "long")
+    assert (cell.fate, cell.evidence) == ("summarizer only", "#3, #5 -> #6")
+
+
 def test_an_agent_without_sub_agents_has_a_row_that_says_so(
     tmp_path: Path, asked: dict[str, fakes.Fake]
 ) -> None:
