@@ -57,7 +57,14 @@ _ONE_NOT_OTHERS = re.compile(
     rf"^use (?P<instead>{_NAME})(?:,| [—–-]|;) (?:and )?(?:never|not|do not)(?: use)? (?P<names>{_NAMES})$",
     re.I,
 )
-_NO_NAMES = ("or", "and", "bare", "system", "plain")
+_NO_NAMES = ("or", "and")
+# Folders in which a program is the named one, by the word before its name.
+_PLACES = {
+    "": r"(?:[^\s;&|()]*/)?",
+    "system": r"(?:(?:/usr(?:/local)?)?/s?bin/)?",
+    "bare": "",
+    "plain": "",
+}
 _RESTS = ("install", "run build", "--version", "list", "check")
 _OTHERS = ("ls -l", "cat notes.txt", "date", "grep -n todo notes.txt", "wc -l list.txt")
 
@@ -73,33 +80,44 @@ def program(sentence: Sentence) -> Rule | None:
     instead = (found["instead"] or "").strip("`")
     if not named:
         return None
+    names = [name for _, name in named]
     return Rule(
         kind="a command",
         predicate={"type": "text_matching", "forbidden": _running(named)},
         argument="command",
         schema={"type": "string", "description": "The command line."},
         says="the command is `{value}`",
-        wrong=[_line(named[at % len(named)], at) for at in range(5)],
+        wrong=[_line(names[at % len(names)], at) for at in range(5)],
         right=[_line(instead, at) if instead else _OTHERS[at] for at in range(5)],
         start=found.start(),
         end=found.end(),
-        phrases=list(named),
+        phrases=names,
         action="run this",
     )
 
 
-def _programs(text: str) -> list[str]:
-    """The names in a list, where each is of a known program; a name alone stands for its commands."""
-    found = re.findall(r"`[^`]+`|[a-z][a-z0-9]+", text, re.IGNORECASE)
-    names = [one.strip("`") for one in found if one.casefold() not in _NO_NAMES]
-    known = all(name.split()[0].casefold() in _PROGRAMS for name in names)
-    return names if known else []
+def _programs(text: str) -> list[tuple[str, str]]:
+    """The programs of a list, where each is known, as pairs of a pattern of folders and a name.
+
+    A name alone stands for its commands. "bare" and "system" hold for the names behind them, too.
+    """
+    found: list[tuple[str, str]] = []
+    word = ""
+    for one in re.finditer(r"(?:\b(bare|system|plain) )?(`[^`]+`|[a-z][a-z0-9]+)", text, re.I):
+        if one[2].casefold() not in _NO_NAMES:
+            word = (one[1] or word).casefold()
+            found.append((_PLACES[word], one[2].strip("`")))
+    known = all(name.split()[0].casefold() in _PROGRAMS for _, name in found)
+    return found if known else []
 
 
-def _running(names: Sequence[str]) -> str:
+def _running(named: Sequence[tuple[str, str]]) -> str:
     """A pattern of command lines that run one of some programs, also behind another command."""
-    either = "|".join(re.escape(name).replace(r"\ ", r"\s+") for name in names)
-    return rf"(?:^|[;&|(\n])\s*(?:sudo\s+|env\s+)?(?:python3?\s+-m\s+)?(?:{either})(?:\s|$)"
+    either = "|".join(
+        rf"{place}(?:python3?\s+-m\s+)?{re.escape(name)}".replace(r"\ ", r"\s+")
+        for place, name in named
+    )
+    return rf"(?:^|[;&|(\n])\s*(?:sudo\s+|env\s+|\w+=\S*\s+)*(?:{either})(?:\s|$)"
 
 
 def _line(name: str, at: int) -> Value:

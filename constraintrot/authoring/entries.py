@@ -10,6 +10,7 @@ from typing import Any
 from constraintrot.authoring.acting_tool import Acting
 from constraintrot.authoring.conditions import telling
 from constraintrot.authoring.names import spellings
+from constraintrot.authoring.orders import of_one
 from constraintrot.authoring.rule import Extra, Rule
 from constraintrot.authoring.sentence import Sentence, forms
 from constraintrot.authoring.stock_texts import stock_texts
@@ -101,7 +102,13 @@ def _violation(acting: Acting) -> dict[str, Any]:
     found = parts[0] if len(parts) == 1 else several
     if acting.first is None:
         return found
-    order = {"type": "called_without", "function": acting.tool.name, "first": acting.first.name}
+    order: dict[str, Any] = {
+        "type": "called_without",
+        "function": acting.tool.name,
+        "first": acting.first.name,
+    }
+    if of_one(acting.rule.first) and acting.client in acting.first.required:
+        order["same"] = [acting.client]
     return {**order, "where": found} if acting.rule.predicate else order
 
 

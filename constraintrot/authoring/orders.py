@@ -138,6 +138,12 @@ def order(text: str) -> Order | None:
     return _checked(made) if _verb(made.act) and _verb(made.first) else None
 
 
+def of_one(first: str) -> bool:
+    """Return whether what comes first holds for one act alone: a question for leave, or a check."""
+    asked = re.fullmatch(rf"ask the user(?: for {_GIVEN})?", first, re.I)
+    return bool(asked or _CHECKS.match(first))
+
+
 def outright(sentence: Sentence) -> Rule | None:
     """Return the rule that forbids an act as such, as "amend commits"; None for any other."""
     found = _OUTRIGHT.fullmatch(sentence.phrase) if sentence.mood == "never" else None
@@ -160,13 +166,19 @@ def _checked(order: Order) -> Order:
     plain = _CHECKS.sub("", first)
     # What somebody is told is no condition.
     act = re.sub(r"^((?:inform|tell|notify) [\w ]+? that) .*", r"\1", order.act, flags=re.I)
-    states = None if plain != first else _STATES.search(first)
+    looked_up = plain != first
+    states = None if looked_up else _STATES.search(first)
     doubts = [
         f"what {bend.string[bend.start() :].strip()!r} means for the rule: an order of calls, `called_without`,"
         " takes one act, and one that comes before it"
         for bend in (_BENDS.search(plain), _BENDS.search(act), states, _STATES.search(act))
         if bend
     ]  # fmt: skip
+    if looked_up:
+        doubts.append(
+            f"what the agent may do where {plain.strip()!r} turns out otherwise: an order of calls, `called_without`,"
+            " shows that it was looked up, and not what came out"
+        )
     for what, phrase in (("comes first", first), ("needs it", order.act)):
         if not _verb(phrase) or len(phrase.split()) > _LONGEST:
             doubts.append(f"which call {what}: {phrase!r} is no act that is known")

@@ -23,10 +23,12 @@ _EMOJI = re.compile(
     r"^(?:allow|use|add|put|include|write) (?:any )?emojis?(?:-style icons)?(?: \([^)\w]*\))?(?: in (?P<where>[\w -]+))?$",
     re.IGNORECASE,
 )
-# Emojis. Ticks and arrows of plain text are not among them.
+# Emojis, and the signs of text that are pictures, as the one for a warning: whether such a sign is
+# shown in colour is told by an invisible one, which is folded. Ticks and arrows are not among them.
 _EMOJIS = (
     "[\U0001f000-\U0001faff\u231a\u231b\u23e9-\u23f3\u2614\u2615\u267f\u2693\u26a1\u26aa\u26ab\u26bd\u26be\u26c4"
-    "\u26c5\u26d4\u26ea\u26fa\u26fd\u2705\u270a\u270b\u2728\u274c\u274e\u2753-\u2755\u2757\u2795-\u2797\u2b1b\u2b1c\u2b50\u2b55]"
+    "\u26c5\u26d4\u26ea\u26fa\u26fd\u2705\u270a\u270b\u2728\u274c\u274e\u2753-\u2755\u2757\u2795-\u2797\u2b1b\u2b1c\u2b50\u2b55"
+    "\u2600-\u2604\u260e\u2620\u2622\u2623\u2639\u263a\u2694\u2699\u26a0\u26c8\u2708\u2709\u270c\u2763\u2764]"
 )
 _SECRET = re.compile(
     r"^(?:reveal|share|disclose|repeat|quote|show|tell|print|leak)(?: anyone| anybody)? (?:your|the|this|our) (?:system (?:prompt|message|instructions)|set-up text)"

@@ -12,6 +12,7 @@ ready by Friday" has the first half only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -83,7 +84,7 @@ class Read:
         plain = cues.NO_FORCE.without(self.plain)
         if cues.ONCE.search(plain):
             return False
-        if cues.DECISIVE.search(plain) or _punished(plain):
+        if (cues.DECISIVE.search(plain) and not _permits(plain)) or _punished(plain):
             return True
         force = 2 if _binds(plain) else 1 if cues.HINT.search(plain) else 0
         general = self.headed or cues.SCOPE.search(plain)
@@ -223,6 +224,14 @@ def _paragraphs(text: str) -> Iterator[list[Read]]:
 
 def _binds(plain: str) -> bool:
     return bool(cues.BINDING.search(plain) or cues.OBLIGED.search(plain))
+
+
+def _permits(plain: str) -> bool:
+    """Return whether a sentence permits something for good: "you may push from now on"."""
+    bare = cues.DECISIVE.without(plain).lstrip(" ,:")
+    # What is permitted behind a demand leaves the demand: "from now on ask Anna; she can help".
+    allowed = cues.PERMITTED.search(re.split("[,;:.]", bare)[0])
+    return bool(allowed) and not (_binds(plain) or cues.HINT.search(plain))
 
 
 def _punished(plain: str) -> str | None:

@@ -61,6 +61,33 @@ def test_a_turn_of_one_occasion_holds_no_rule(turn: str) -> None:
     assert found(turn) == []
 
 
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "You may force-push from now on.",
+        "From now on, the agent is allowed to delete old logs.",
+        "You are free to use npm from now on.",
+        "A partir de ahora los agentes pueden enviar correos a cualquiera.",
+        "Ab sofort darf der Agent in den Hauptzweig pushen.",
+    ],
+)
+def test_a_permission_for_good_is_no_rule(turn: str) -> None:
+    assert found(turn) == []
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "From now on you may only push to main.",
+        "From now on nobody may force-push.",
+        "From now on deploy through Anna; you can reach her at noon.",
+        "Ab sofort darf niemand in den Hauptzweig pushen.",
+    ],
+)
+def test_a_rule_that_speaks_of_permission_stays_one(rule: str) -> None:
+    assert found(rule) == [rule]
+
+
 def test_what_belongs_to_a_rule_is_taken_along() -> None:
     leans = "Write invoices in French. Never use any other language for them."
     punishes = "Keys go back to the desk. If one is lost, we are in breach of the lease."
