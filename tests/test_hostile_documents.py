@@ -21,7 +21,8 @@ from constraintrot.errors import ConstraintRotError, ScenarioError
 from constraintrot.memory.wiki import frontmatter
 from constraintrot.memory.wiki.names import WikiError
 from constraintrot.report import qualification, yaml_file
-from constraintrot.rule_text.slots import derived
+from constraintrot.rule_text.reader import Rule
+from constraintrot.rule_text.words import reading
 from constraintrot.scenario import tool_files, user_files
 from constraintrot.scenario.expression import expression, text
 
@@ -97,7 +98,7 @@ def test_a_list_item_of_any_form_is_read_or_refused_soon(
             continue
         for rule in found:
             assert len(rule.text) <= rules.LONGEST_RULE
-            derived(rule.ruling)
+            assert reading(Rule(rule.text), [rule.text]).state != "lost"
 
 
 def test_a_file_of_a_hundred_thousand_rules_is_refused_soon(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def doctor(
         if not yes:
             confirming.confirm_drafts(found)
         chosen = _read(found, chosen, yes, by_default=reader is None)
-        answers = _asked(found, model, yes) if model else []
+        answers = _asked(found, model, yes, chosen) if model else []
         _written(found, refused, answers, chosen, folder, pin_folder, pin_from_tools, as_json)
         if not sessions:
             sys.exit(2)
@@ -221,7 +221,7 @@ def _read(found: Sequence[Diagnosis], chosen: Chosen, yes: bool, *, by_default: 
     return chosen
 
 
-def _asked(found: Sequence[Diagnosis], name: str, yes: bool) -> list[Answer]:
+def _asked(found: Sequence[Diagnosis], name: str, yes: bool, chosen: Chosen) -> list[Answer]:
     import asyncio
 
     from constraintrot.doctor.asking import ask as ask_model
@@ -248,7 +248,7 @@ def _asked(found: Sequence[Diagnosis], name: str, yes: bool) -> list[Answer]:
     model = named_model("--model", name)
 
     async def all_of() -> list[Answer]:
-        return [await ask_model(one, model, name) for one in questions]
+        return [await ask_model(one, model, name, chosen.reader) for one in questions]
 
     return asyncio.run(all_of())
 

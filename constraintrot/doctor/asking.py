@@ -16,8 +16,8 @@ from constraintrot.doctor.last_context import Shown, shown
 from constraintrot.doctor.trying import Trial, as_messages, try_rule
 from constraintrot.episode.scaffold.review import read_rules
 from constraintrot.rule_text import call_check
-from constraintrot.rule_text.survival import SURVIVED
-from constraintrot.rule_text.survival.rules import judge
+from constraintrot.rule_text.reader import Reader
+from constraintrot.rule_text.reader import Rule as ReadRule
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model
@@ -62,7 +62,8 @@ class Answer:
     Attributes:
         session: its name.
         known: names of the rules that its answer states as binding.
-        unknown: names of the others.
+        unknown: names of those that it does not.
+        untold: names of those of which the reader of the answer cannot tell.
         said: its answer.
         left_out: characters of the context that it was not shown.
         judged: how many calls the judge decided.
@@ -73,6 +74,7 @@ class Answer:
     session: str
     known: list[str] = field(default_factory=list[str])
     unknown: list[str] = field(default_factory=list[str])
+    untold: list[str] = field(default_factory=list[str])
     said: str = ""
     left_out: int = 0
     judged: int = 0
@@ -117,24 +119,28 @@ def _calls(
                     yield one, event.line, event.time, call.function, asked
 
 
-async def ask(asked: Question, agent: Model, by: str) -> Answer:
+async def ask(asked: Question, agent: Model, by: str, reader: Reader) -> Answer:
     """Ask which rules are in force, and whether the calls break those that were lost.
 
     Args:
         asked: what is sent.
         agent: the model.
         by: its name, for the report.
+        reader: who reads its answer.
     """
     from constraintrot.evaluation.probe import rules_given
 
     messages = as_messages(asked.context.texts)
     said = await rules_given(agent, messages, "en")
-    texts = read_rules(said) or [said]
-    known: list[str] = []
-    unknown: list[str] = []
-    for history in asked.diagnosis.histories:
-        states = [judge(text, [history.rule.text], history.rule.about).state for text in texts]
-        (known if any(one in SURVIVED for one in states) else unknown).append(history.rule.name)
+    listed = read_rules(said)
+    rules = [one.rule for one in asked.diagnosis.histories]
+    read = await reader.states(
+        [ReadRule(one.text, one.slots) for one in rules], [said] if listed is None else listed
+    )
+    known, unknown, untold = (
+        [rule.name for rule, one in zip(rules, read, strict=True) if one.survived is survived]
+        for survived in (True, False, None)
+    )
     judged = undecided = 0
     for history, line, time, function, prompt in asked.calls:
         verdict = call_check.read((await agent.generate(prompt)).completion)
@@ -145,7 +151,7 @@ async def ask(asked: Question, agent: Model, by: str) -> Answer:
             history.broken.append(Broken(line, time, function, why, False, by))
     trials = [await try_rule(messages, one.rule, agent) for one in asked.tried]
     name, left_out = asked.diagnosis.session.name, asked.context.left_out
-    return Answer(name, known, unknown, said, left_out, judged, undecided, trials)
+    return Answer(name, known, unknown, untold, said, left_out, judged, undecided, trials)
 
 
 def _may_concern(history: History, call: Call) -> bool:

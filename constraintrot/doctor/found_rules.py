@@ -46,7 +46,7 @@ def find(session: Session, reader: Reader, name: ReaderName) -> list[Rule]:
                         session=session.name,
                     )
                 )  # fmt: skip
-    return [one for one in found if one.about][:MOST_RULES]
+    return [one for one in found if one.is_telling][:MOST_RULES]
 
 
 def _agreed(

@@ -20,8 +20,8 @@ from constraintrot.redaction import MASK, Masker
 from constraintrot.rule_text import cues
 from constraintrot.rule_text.extraction import constraints
 from constraintrot.rule_text.said import IMPERATIVE, ruling
-from constraintrot.rule_text.slots import derived
 from constraintrot.rule_text.units import units
+from constraintrot.rule_text.words import telling
 from constraintrot.scenario.template import Value
 
 # A longer one is a document, and more than these are many documents.
@@ -42,7 +42,7 @@ class Rule:
     Attributes:
         name: short, unique in a report.
         text: as it was given.
-        slots: what must stand in a text; derived from its words where nobody says it.
+        slots: what must stand in a text; empty where nobody says it.
         breach: what call breaks it; None where nobody says it.
         trigger: a request that would break it, for a model to be tried with.
         file: the rules file that it is from; empty for one that was found in a session.
@@ -65,10 +65,10 @@ class Rule:
     time: str = ""
     session: str = ""
 
-    @cached_property
-    def about(self) -> Mapping[str, Sequence[Value]]:
-        """Its slots; derived where none are given."""
-        return self.slots or derived(self.ruling)
+    @property
+    def is_telling(self) -> bool:
+        """Whether it says what it is about."""
+        return bool(self.slots or telling(self.ruling))
 
     @cached_property
     def ruling(self) -> str:

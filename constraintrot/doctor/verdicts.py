@@ -201,7 +201,7 @@ class _Reading:
                 named(text, taken), text, channel=message.channel, origin=message.origin,
                 line=message.line, time=message.time, session=self.found.session.name,
             )  # fmt: skip
-            if not rule.about:
+            if not rule.is_telling:
                 continue
             number = self._watch(rule)
             standing = Standing(number, Survival("verbatim", text, "its own text"))

@@ -54,7 +54,6 @@ class Cues:
 ANAPHOR = Cues(
     r"^\W*(?:this|that|these|those|it|they|which|both|(?:the|such)(?: said| same| a)? %rule%|no\b|but\b"
     r"|however|unless|except|nothing|so\b)",
-    r"^\W*(?:the )?(?:user|operator|customer|agent|we|he|she)\b.{0,40}\b(?:this|that|it|these|those|the rule|the policy)\b",
     r"^\W*(?:est[oae]s?|es[oae]s?|ell[oa]s?|(?:la|el) %norma%|no\b|pero|aunque|salvo|excepto|sin embargo"
     r"|de los dem[áa]s|a nosotros|nuestr[oa]s?|es su|es la)\b",
     r"^\W*(?:el|la) (?:usuari[oa]|operadora?|client[ea])\b.{0,60}\b(?:est[oae]s?|es[oae]s?|la norma|la regla|el l[ií]mite)\b",
@@ -69,7 +68,6 @@ LIFTED = Cues(
     r"\b(?:has|have|was|were|been|is|are) (?:\w+ )?(?:lifted|withdrawn|scrapped|superseded)\b",
     r"\b%rule%\b[^.;:]{0,140}?\b(?:was|were|is|are|has|have|had|been|being|got) (?:(?!not\b|never\b|ever\b)\w+ )?"
     r"(?:dropped|cancel+ed|removed|suspended|retired|relaxed|replaced|gone|over|void|invalid|obsolete|ended|expired)\b",
-    r"\b(?:need not|no need to|not (?:in force|in effect|binding|obliged|true that|the case that|protected|excluded))\b",
     r"\b(?:do|does|did|need|is|are)(?: not|n't) (?:apply|hold|matter|need to|have to|in force|in effect|binding|required|necessary|true|mandatory|obliged)\b",
     r"\b(?:there (?:is|was|are)|have|has|had) (?:now )?no (?!such\b)(?:\w+ )?%rule%\b(?! (?:of the kind|here))",
     r"\b(?:lift|withdr[ae]w|drop|cancel|remove|suspend|scrap|retire|relax|replace|end)(?:ed|s|ped|led|n|d)? (?:this|that|the|any|all) (?:\w+ )?%rule%\b",
@@ -78,9 +76,7 @@ LIFTED = Cues(
     r"\bno (?:hace falta|es necesari|es obligatori|hay que|hay obligaci|tiene que|se exige|rige|se aplica|vale|es ciert|es verdad)",
     r"\bya no\b|\bsin efecto\b|\bno solo (?:a|en|por|◆)|\b(?:derog|anul|revoc)(?:ad[oa]s?|[óo]|aron|ar|a)\b",
     r"\b(?:fue|fueron|ha sido|han sido|qued[óo]|queda|est[áa]) (?:\w+ )?(?:retirad|cancelad|levantad|suspendid|eliminad|abolid)[oa]s?\b",
-    r"\b(?:levant|retir|cancel|suspend|elimin|quit)(?:[óo]|i[óo]|ado|ido) (?:\w+ ){0,2}?(?:la|el|esa|esta|este|ese) %norma%\b",
     r"\bse (?:suspendi|levant|anul|retir|elimin|cancel|derog|revoc)[óo]\b|\b(?:ignor|olvid|desatend)(?:ar|e|a|en|ara|[óo]) (?:\w+ )?%norma%\b",
-    r"\bno (?:existe|hay|ten[ei]\w*) (?:ya )?(?:ningun[oa]? |ning[úu]n )?%norma%\b",
     "不再(?:适用|要求|受|有效|需要|生效|执行|限)|取消|(?:也|都)(?:行|可以发|能发)|废止|撤[回销]|作废|无需|解除"
     "|不用再?(?:理会|遵守|管|执行|遵循|顾|在意)|并?没有(?:任何)?%规定%(?:说|要求|规定)",
     r"\bnicht mehr\b(?! als\b)|\b(?:aufgehoben|zur[üu]ck(?:gezogen|genommen)|widerrufen|abgeschafft|ausgesetzt|hinf[äa]llig|gegenstandslos|ausser kraft)\b",
@@ -149,7 +145,6 @@ BINDING = Cues(
     r"\b(?:do not|don't|does not|doesn't|not to|please not) (?!know|have|see|need|seem|appear|work|fit|match|forget|worry|hesitate)[\w◆]+",
     r"\bonly\b[^.,;]{0,40}◆|◆[^.,;]{0,24}\bonly\b|\b(?:solely|exclusively|nowhere else|no other|no more|nobody|no one|at all times|always|at all cost|under no circumstances)\b",
     r"\bno (?:\w+ )?(?:emails?|mail|messages?|reports?|deployments?|purchases?|orders?|keys?|drop|delete|truncate|destructive|statements?|tables?|databases?|single)\b(?! (?:came|yet|was|were|has|have|from|arrived|so far))",
-    r"\bno (?:[\w-]+[ -])?◆(?![^.;]*\b(?:was|were|has|have|had|yet|so far|came|made|arrived|failed|found)\b)",
     r"\b(?:below|under|within|over|above|exceed(?:s|ing)?|(?:more|higher) than|up to|at most) (?:the )?\$?◆|\b(?:limit(?:ed|s)?|capp?(?:ed|s)?|ceiling|maximum|max\.?|restricted|confined)\b",
     r"\b(?:at most|the most|no more than|not more than|up to|or less|no higher than|not (?:to )?(?:exceed|go (?:over|above))|(?:below|under|within|over|above|exceed(?:s|ing)?|more than) (?:the |a )?(?:limit|cap)|stops? at)\b",
     r"\b(?:nunca|jam[áa]s|ninguna?o?|ning[úu]n)\b|\bproh[ií]b\w+|\b(?:m[áa]xim[oa]|tope|l[ií]mites?|como mucho|no m[áa]s de|hasta)\b|\bni (?:\w+ ){1,4}?ni\b",
@@ -163,35 +158,6 @@ BINDING = Cues(
     r"\b(?:h[öo]chstens|maximal|h[öo]chstbetrag|obergrenze|nicht mehr als|bis zu|begrenzt|beschr[äa]nkt|begrenzung|unter|[üu]ber|[üu]bersteig\w*|[üu]berschreit\w*) (?:\w+ ){0,3}?◆",
     r"\bkein(?:e[nmrs]?)? (?:\w+ )?(?:e-?mails?|mails?|nachricht(?:en)?|berichte?|bereitstellung(?:en)?|bestellung(?:en)?|kauf|ressourcen?|◆)(?! (?:kam|gekommen|angekommen|da|bisher|war))",
 )
-# A denial forbids what stands with it in its clause; a ban forbids wherever it stands.
-DENIES = Cues(
-    r"\b(?:never|not|cannot|no|nobody|none|nothing|nowhere|neither|nor|avoid\w*|without|only|solely"
-    r"|exclusively|unless|until|nunca|jam[áa]s|ning[úu]n\w*|nadie|nada|s[óo]lo|sin|[úu]nicamente)\b|n't\b"
-)
-BANS = Cues(
-    r"\b(?:forbid\w*|proh[ií]b\w+|ban(?:s|ned)?|disallow\w*|off[- ]limits|out of the question|not an option"
-    r"|no[- ]go|refrain\w*|taboo|not ok(?:ay)?|read-only|hands off|frozen|(?:nothing|nobody|no one) else"
-    r"|not (?:be )?(?:allowed|permitted|acceptable)|does(?: not|n't) (?:allow|permit|want)"
-    r"|(?:limited|restricted|reserved) (?:to|for))\b"
-    r"|\b(?:leave|left|keep|kept|stays?|remains?)\b.{0,60}\b(?:as (?:they|it) (?:are|is)|alone|untouched|unchanged)\b"
-)
-DEMANDS = Cues(
-    r"\b(?:must|shall|always|needs?|required?|requires|mandatory|ha(?:s|ve) to|only|every|each|first|ensure"
-    r"|make sure|approv\w+|consent\w*|permission|(?:no|not|never)\b.{0,80}\b(?:without|unless|until|before|but"
-    r"|except|other)|debe\w*|tienen? que|siempre|obligatori\w+|s[óo]lo)\b"
-)
-# A prohibition counts in any clause about the rule.
-NEVER = Cues(
-    r"\b(?:never|nunca|jam[áa]s|nie|niemals|verboten|untersagt)\b|\bproh[ií]b|\bforbid|不得|禁止|严禁|绝不|切勿"
-)
-# Of an incomplete rule the force alone says that there is one.
-STRONG = Cues(
-    r"\bmust\b|\b(?:do not|don't|does not|doesn't|not to|please not) (?:\w+ )?(?:share|read|open|disclose|reveal|delete|drop|truncate|email|send"
-    r"|create|deploy|buy|purchase|disable|copy|post|mail|write|spend|turn|reduce|exceed|run|execute|access)\b|\b(?:have|has) to (?:stay|be|remain)\b",
-    r"\bno se (?:env|publi|despl|compr|pued|permit|mand|crea)\w+|\bno (?:envíes?|mandes?|crees|despliegues?|compres?|uses)\b|不得|只能|不要",
-    r"\b(?:muss|m[üu]ssen)\b|\b(?:darf|d[üu]rfen|soll|sollen)\b[^.,;]{0,40}?\b(?:nicht|nur|kein\w*)\b",
-)
-
 # What makes the state of a rule one that words cannot tell.
 
 # Words that may give a rule another object, person, place or time, or make it a report.

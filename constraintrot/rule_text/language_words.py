@@ -105,86 +105,52 @@ SHARED = _words(
     salsa gelato fjord hygge paprika doppelgänger smörgåsbord chiaroscuro papier mâché feng shui
     """
 )
-# Common words of the other languages, and greetings of some more.
+# Common words of the other languages, and greetings of some more: those alone that the detector of
+# languages, asked about the word by itself, does not take for foreign beyond doubt.
 _ACCENTED = _words(
     """
-    der das den dem des ein eine einen einem einer und oder aber ist sind war waren wird werden
-    wurde wurden habe haben hatte kann können könnte muss müssen soll ich du er sie es wir ihr mich
-    mir dir uns euch ihnen ihre ihren ihrer sein mein meine unser unsere nicht kein keine auch noch
-    schon nur sehr mit für von vom zum zur bei nach aus auf über unter zwischen wegen seit ohne um
-    wie wo wann warum wer dass weil wenn dann hier dort heute gestern morgen jetzt bald bitte danke
-    vielen dank gerne leider liebe lieber guten gute gutes hallo tag abend grüße gruß grüßen
-    freundlichen herzliche herzlichen geehrte geehrter geehrten damen herren anbei anhang beigefügt
-    entwurf vertrag rechnung angebot bericht besprechung termin lieferung bestellung sitzung
-    unterlagen zahlen treffen protokoll montag dienstag mittwoch donnerstag freitag samstag sonntag
-    januar februar märz juni juli oktober dezember uhr alles klar neue neuer neues kommt bleibt
-    geht gibt sende senden schicke schicken finden erhalten bestätigen zusammen wiedersehen tschüss
-    servus moin rückruf mahnung umsatz kosten büro urlaub betreff kenntnis genommen le la les un
-    une de et ou mais est sont était être avoir avons avez ont ai je il elle nous vous ils elles
-    mon ma votre vos notre nos leur leurs ce cet cette ces que qui quoi dont où quand pourquoi ne
-    pas très bien aussi avec dans sans sous vers chez entre depuis avant après jusqu aujourd'hui
-    demain maintenant bientôt oui non merci beaucoup bonjour bonsoir bonne journée salut
-    cordialement madame monsieur cher chère veuillez agréer salutations trouver ci-joint jointe
-    joint facture devis réunion rapport livraison commande bail contrat projet envoie envoyer reçu
-    recevoir remercie remercions attendons rappel objet lundi mardi mercredi jeudi vendredi samedi
-    dimanche janvier février mars avril juin juillet août septembre octobre novembre décembre ça va
-    fait faire peut doit el los las una unos unas del o pero está están estoy era fue ser estar ha
-    han hemos yo tú él ella nosotros ustedes usted mi mis su sus nuestro nuestra este esta estos
-    ese eso quien cuando donde dónde por para con sobre desde hasta hacia sí muy más también ya hoy
-    mañana ayer ahora luego hola gracias buenos buenas buen días tardes noches saludos cordiales
-    atentamente estimado estimada estimados señor señora señores adjunto adjunta adiós favor
-    factura reunión informe contrato pedido entrega borrador oficina equipo lunes martes miércoles
-    jueves viernes sábado domingo enero febrero marzo abril mayo junio julio agosto septiembre
-    octubre noviembre diciembre envío enviar mando todo todos listo lo te pago recordatorio
-    pendiente trimestral gli uno dello della delle dei degli dal dalla nel nella sul sulla e ed
-    sono sei siamo stato stata ho hai abbiamo hanno io noi voi loro mio mia suo sua nostro nostra
-    questo questa che chi cui quando perché più molto anche già oggi domani ieri adesso ora dopo
-    ciao buongiorno buonasera grazie mille prego saluti cordiali distinti gentile egregio salve
-    allegato allegata trova fattura riunione contratto rapporto consegna ordine bozza ufficio
-    lunedì martedì mercoledì giovedì venerdì sabato domenica gennaio febbraio aprile maggio giugno
-    luglio settembre ottobre dicembre ci vediamo sentiamo bene tutti tutto os uma umas da dos na
-    nas ao aos pelo pela mas são foi tem temos eu ele ela nós vocês você meu minha seu nosso nossa
-    isso quem onde com sem até não sim muito também já hoje amanhã ontem agora depois olá oi
-    obrigado obrigada bom boa dia tarde noite atenciosamente prezado prezada caro cara cumprimentos
-    segue anexo fatura reunião relatório escritório segunda-feira feira terça quarta quinta sexta
-    março maio setembro outubro dezembro het een en voor niet wel ook nog al dit dat deze zijn
-    wordt werd hebben heeft kan kunnen moet ik jij hij zij ze wij jullie u uw mijn onze naar bij
-    uit tot om als maar omdat wanneer waar hoe wat vandaag gisteren nu straks goedemorgen
-    goedemiddag goedenavond dag bedankt alvast groet groeten vriendelijke geachte beste mevrouw
-    meneer hierbij bijlage bijgevoegd factuur vergadering overeenkomst levering bestelling offerte
-    maandag dinsdag woensdag donderdag vrijdag zaterdag zondag maart mei ziens alle allemaal och
-    att det som ett är för på med till har inte jag vi ni hon men eller från när var idag imorgon
-    igår hej hejsan tack så mycket god morgon kväll vänliga vänlig hälsningar hälsning bifogat
-    bifogad finns avtal avtalet möte mötet faktura måndag tisdag onsdag torsdag fredag lördag
-    söndag ses alla ikke og jeg til af skal blev ble vil fra hvis når nå takk tak tusen mange
-    hilsen hilsner venlig vennlig goddag hei vedlagt vedhæftet kontrakten kontraktet møde møtet
-    mødet regning mandag tirsdag lørdag søndag går ja ei ole se tämä että mutta tai myös kun jos
-    kiitos moi terve hyvää päivää huomenta iltaa paljon kaikille terveisin ystävällisin sopimus
-    lasku kokous liitteenä maanantai huomenna eilen tänään nie jest są był była było że się dla ale
-    lub oraz jak co gdy już tylko dzień dobry dobrý dziękuję dzięki cześć witam pozdrawiam proszę
-    pani panie umowa umowę spotkanie załączeniu załącznik przesyłam poniedziałek wtorek środa
-    czwartek piątek wczoraj jutro dzisiaj jsou byl byla že nebo už také děkuji děkuju ahoj prosím
-    pozdravem smlouva schůzka příloze pondělí úterý středa čtvrtek pátek včera zítra dnes ve bir bu
-    şu için ile değil çok daha ama veya merhaba selam günaydın teşekkürler teşekkür ederim lütfen
-    saygılarımla sözleşme toplantı pazartesi salı çarşamba perşembe cuma dün yarın bugün și sunt
-    pentru dar sau cu bună ziua mulțumesc vă rog contractul ședința luni marți miercuri joi vineri
-    mâine azi és egy nem hogy vagy jó napot reggelt köszönöm szépen kérem üdvözlettel szia
-    szerződés szerződést találkozó számla hétfő kedd szerda csütörtök péntek tegnap holnap yang dan
-    di ini itu dengan untuk tidak adalah sudah akan saya kami anda terima kasih selamat pagi siang
-    sore halo tolong mohon kontrak rapat faktur senin selasa rabu kamis jumat kemarin besok của và
-    là không được cho tôi bạn xin chào cảm ơn hợp đồng họp hôm nay mai privet spasibo kak dela
-    konnichiwa ohayo arigato arigatou gozaimasu onegaishimasu sayonara namaste nihao xiexie
-    annyeong kamsahamnida shukran marhaba salaam shalom toda cum gratias magister frohe weihnachten
-    joyeux noël feliz navidad natal buon natale auguri felicitări félicitations parabéns
-    felicidades enhorabuena gefeliciteerd grattis tillykke gratulerer onnea fröhliche glückwunsch
-    einladung erinnerung übersicht mietvertrag anfrage dringend wichtig kündigung rückfrage fertig
-    liegen frage relance quittance congés aperçu d'accord c'est aviso resumen presupuesto alquiler
-    recibo solicitud urgente urgentes preventivo riepilogo affitto allegati orçamento resumo
-    aluguel férias problema huur huurcontract samenvatting verlof rekening afspraak hyra hyresavtal
-    inga geen sammanfattning presto tard lire sollecito kapot im ins nein schönes wochenende offene
-    fragen öffnungszeiten lieferschein preisanfrage nouvelle nouvelles recibido cordialmente sì
-    ricevuto recebido akkoord ontvangen openingstijden groetjes dobranoc veselé vánoce görüşürüz
-    viszontlátásra köszi paldies aitäh diolch fawr raibh maith agat faleminderit gràcies dankie
+    der das den dem des ein eine einem einer und oder aber ist sind war waren wird wurde wurden
+    habe hatte kann muss soll ich du er sie es wir ihr mich mir dir uns euch ihre ihren sein mein
+    meine unser unsere kein keine auch noch schon nur sehr mit von vom zum zur bei nach aus auf
+    unter wegen seit ohne um wie wo wann wer dass weil wenn dann hier dort heute gestern morgen
+    bald bitte danke dank gerne leider liebe lieber guten gute gutes hallo tag abend damen herren
+    anbei anhang angebot termin montag dienstag donnerstag freitag sonntag januar februar juni juli
+    oktober uhr alles klar neuer neues gibt sende senden schicke schicken finden moin kosten le la
+    les un une de et ou mais est sont avons avez ont ai je il elle nous vous ils mon ma vos notre
+    nos leur leurs ce cet cette ces que qui quoi dont quand ne pas bien aussi avec dans sans sous
+    vers chez entre depuis avant jusqu demain maintenant oui non merci bonjour bonsoir bonne salut
+    cordialement madame cher salutations ci-joint jointe joint facture devis rapport livraison
+    commande bail contrat projet envoyer remercie remercions attendons rappel objet lundi mardi
+    mercredi jeudi vendredi samedi dimanche janvier mars avril juin juillet septembre octobre
+    novembre va fait faire peut doit el los las una unos unas del o pero estoy era fue ser estar ha
+    han hemos yo ella ustedes usted mi mis su sus nuestro nuestra este esta estos ese eso donde por
+    para con sobre hasta hacia muy ya hoy ayer ahora luego hola gracias buenos buenas buen tardes
+    noches cordiales estimado estimada estimados adjunto adjunta favor factura informe contrato
+    entrega oficina equipo lunes martes viernes domingo enero marzo abril mayo junio julio agosto
+    enviar mando listo lo te pago pendiente trimestral gli uno dello della delle dei degli dal
+    dalla nel nella sul sulla e ed sono sei siamo stato ho hai hanno io noi voi loro mio mia sua
+    nostro nostra questo questa che chi cui quando molto anche oggi domani ieri ora dopo ciao
+    buonasera grazie mille prego saluti cordiali distinti gentile egregio salve allegato allegata
+    trova contratto rapporto ordine bozza ufficio sabato domenica aprile ci vediamo sentiamo bene
+    os uma umas da dos na nas ao aos pelo pela mas foi tem eu ele ela meu minha seu isso quem onde
+    com sem sim hoje ontem agora depois oi bom boa dia tarde noite prezado prezada caro cara segue
+    anexo fatura quarta quinta maio het een en voor niet wel ook nog al dit dat werd kan moet ik ze
+    jullie u uw onze uit tot om als hoe wat gisteren nu dag alvast groet beste meneer factuur
+    vergadering levering bestelling offerte maart mei ziens alle och att det som ett med till har
+    inte jag vi ni hon men eller var idag hej hejsan tack god morgon bifogat bifogad faktura ses
+    alla og jeg til af skal blev ble vil fra hvis tak tusen mange hilsen hilsner venlig hei mandag
+    ja ei ole se tai kun jos moi terve terveisin kokous eilen nie jest dla ale lub jak co gdy dobry
+    pani panie jutro jsou byl byla nebo ahoj dnes ve bir bu ile daha ama veya merhaba selam ederim
+    cuma sunt dar sau cu mulțumesc rog contractul luni joi vineri azi egy nem napot köszönöm szia
+    kedd szerda tegnap yang dan di ini itu kami anda terima selamat pagi siang sore halo tolong
+    rapat faktur senin rabu kamis jumat kemarin cho xin nay mai privet spasibo kak dela konnichiwa
+    ohayo arigato arigatou gozaimasu onegaishimasu sayonara namaste nihao annyeong shukran marhaba
+    salaam shalom toda cum gratias magister frohe feliz natal buon natale auguri grattis onnea
+    anfrage dringend fertig frage relance quittance d'accord c'est aviso resumen alquiler recibo
+    solicitud urgente urgentes preventivo riepilogo allegati resumo problema huurcontract
+    samenvatting verlof rekening hyra inga geen presto tard lire sollecito kapot im ins nein
+    schönes wochenende offene fragen cordialmente dobranoc paldies diolch fawr raibh maith agat
+    faleminderit dankie
     """
 )
 # People often write them without their accents.

@@ -59,11 +59,10 @@ _SCALES = {
 }
 _SCALED = re.compile(r"(.+?) ?(" + "|".join(sorted(_SCALES, key=len, reverse=True)) + ")")
 _GROUPED = re.compile(r"(\d{1,3}(?:(?P<gap>[ ',._])\d{3})(?:(?P=gap)\d{3})*)(?:([.,])(\d+))?")
-_INDIAN = re.compile(r"(\d{1,2}(?:,\d{2})+,\d{3})(\.\d+)?")
-_SIMPLE = re.compile(r"\d+(?:\.\d*)?|\.\d+|\d*,\d+")
-_SCIENTIFIC = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)e[+-]?\d{1,4}")
+_SIMPLE = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,4})?|\d*,\d+")
 # Numerals that Unicode gives no value: spoken forms of 0, 1 and 2.
 _SPOKEN = {"零": 0, "幺": 1, "两": 2, "兩": 2}
+_ON_CHEQUES = str.maketrans("壹贰貳叁參肆伍陆陸柒捌玖拾佰仟", "一二二三三四五六六七八九十百千")
 _ON_CHEQUES = str.maketrans("壹贰貳叁參肆伍陆陸柒捌玖拾佰仟", "一二二三三四五六六七八九十百千")
 _PARTS = {"half": "0.5", "a half": "0.5", "half a": "0.5", "quarter": "0.25", "a quarter": "0.25"}
 _COUNTED = {
@@ -118,15 +117,10 @@ def of_json(value: object) -> Decimal | None:
 
 
 def _figures(text: str) -> Decimal | None:
-    if _SCIENTIFIC.fullmatch(text):
-        return Decimal(text)
     grouped = _GROUPED.fullmatch(text)
     if grouped and _is_grouping(grouped):
         whole = re.sub(r"\D", "", grouped[1])
         return Decimal(f"{whole}.{grouped[4] or 0}")
-    indian = _INDIAN.fullmatch(text)
-    if indian:
-        return Decimal(indian[1].replace(",", "") + (indian[2] or ""))
     if _SIMPLE.fullmatch(text):
         return Decimal(text.replace(",", "."))
     return None
@@ -144,9 +138,9 @@ def _is_grouping(found: re.Match[str]) -> bool:
 def _words(text: str) -> Decimal | None:
     if text in _PARTS:
         return Decimal(_PARTS[text])
-    whole, point, fraction = text.partition(" point ")
-    if point:
-        return _pointed(whole, fraction)
+    if text.endswith(" and a half"):
+        lead = number(text.removesuffix(" and a half"))
+        return None if lead is None else lead + Decimal("0.5")
     if text.endswith(" and a half"):
         lead = number(text.removesuffix(" and a half"))
         return None if lead is None else lead + Decimal("0.5")
@@ -157,31 +151,22 @@ def _words(text: str) -> Decimal | None:
     return _spelled(re.sub(r"^an? (?=\w)", "one ", text))
 
 
-def _pointed(whole: str, fraction: str) -> Decimal | None:
-    lead, digits = number(whole), [_spelled(word) for word in re.split("[ -]", fraction)]
-    if lead is None or not digits or None in digits:
-        return None
-    if all(digit is not None and digit < 10 for digit in digits):
-        return lead + Decimal("0." + "".join(str(digit) for digit in digits))
-    tens = _spelled(fraction)
-    return None if tens is None or tens > 99 else lead + tens / 100
+def digits_of(text: str, language: str = "en") -> str:
+    """Return a text with the numbers that its words write as figures: ``3`` for ``three``."""
+    # By name, as it ships no types; and here, so that importing this stays cheap.
+    figures: Callable[[str, str, float], str] = import_module("text_to_num").alpha2digit
+    return figures(text, language, 0.0)
 
 
 @lru_cache(maxsize=256)
 def _spelled(text: str) -> Decimal | None:
-    """A whole number in the words of one language, such as ``ninety-nine``."""
+    """A number in the words of one language, such as ``ninety-nine``."""
     text = text.replace(", ", " ")
     # "once" is one time in English, and eleven in Spanish; "null" is zero only in German.
     if text in ("once", "null") or not re.fullmatch(r"[^\W\d_]+(?:[ -][^\W\d_]+)*", text):
         return None
-    # By name, as it ships no types; and here, so that importing this stays cheap.
-    parse: Callable[[str, str], int] = import_module("text_to_num").text2num
-    for language in _LANGUAGES:
-        try:
-            return Decimal(parse(text, language))
-        except ValueError:
-            continue
-    return None
+    read = (digits_of(text, language) for language in _LANGUAGES)
+    return next((_figures(one) for one in read if re.fullmatch(r"\d+(?:[.,]\d+)?", one)), None)
 
 
 def _han(text: str) -> Decimal | None:

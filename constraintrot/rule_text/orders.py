@@ -42,16 +42,10 @@ _PAIRS = (
     _Pair("text to the summarizer", words.SUMMARY, words.OMIT),
     _Pair("text to the summarizer", words.STANDING, words.OMIT),
     _Pair("text to the summarizer", words.NORM, words.DISREGARD),
-    _Pair("text to the summarizer", words.BREVITY, words.NORM),
     _Pair("text to the summarizer", words.BREVITY, words.STANDING),
     _Pair("claim of authority", words.NORM, words.ANNUL),
-    _Pair("claim of authority", words.STANDING, words.ANNUL),
-    _Pair("claim of authority", words.AUTHORITY, words.ANNUL),
     _Pair("claim of authority", words.AUTHORITY, words.LICENCE),
-    _Pair("claim of authority", words.AUTHORITY, words.DISREGARD),
     _Pair("text to the assistant", words.AGENT, words.COMMAND),
-    _Pair("text to the assistant", words.AGENT, words.LICENCE),
-    _Pair("text to the assistant", words.AGENT, words.OMIT),
 )
 
 

@@ -2,7 +2,8 @@
 
 ``1,000`` and ``1000``, ``three`` and ``3``, ``5 min`` and ``five minutes``, ``€5`` and
 ``5 euros`` read the same. Where two forms may mean different things (``1.000``, ``3.0`` and
-``3``) they stay apart: that keeps one bullet too many, and loses none.
+``3``), or are rare (``5k``, ``三百``), they stay apart: that keeps one bullet too many, and
+loses none.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
+
+from constraintrot.rule_text.amounts import unit_of
+from constraintrot.rule_text.numbers import digits_of
 
 # A run of letters or digits with what may stand inside an address, a path or a number; a sign
 # before it (#channel, @name); or one Chinese character.
@@ -41,41 +45,13 @@ _IN_QUANTITIES: Final = "°−"
 _SHARP: Final = re.compile(r"(?<=\w)#")
 _SIGNED: Final = frozenset(sign.strip() for sign in _SIGNS.values())
 _BEFORE: Final = frozenset(_SIGNS[sign].strip() for sign in ("<", ">", "<=", ">=", "≠", "-"))
-_VALUES: Final[dict[str, int]] = {
-    word: value
-    for words in (
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-        " fifteen sixteen seventeen eighteen nineteen",
-        "cero uno dos tres cuatro cinco seis siete ocho nueve diez",
-        "zeroth first second third fourth fifth sixth seventh eighth ninth tenth",
-        "〇 一 二 三 四 五 六 七 八 九 十",
-    )
-    for value, word in enumerate(words.split())
-} | {"两": 2, "零": 0, "doce": 12, "quince": 15}
-_TENS: Final[dict[str, int]] = {
-    word: 10 * value
-    for words in (
-        "twenty thirty forty fifty sixty seventy eighty ninety",
-        "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
-    )
-    for value, word in enumerate(words.split(), 2)
-}
-_SCALES: Final[dict[str, int]] = {
-    "十": 10, "dozen": 12, "hundred": 100, "cien": 100, "百": 100, "thousand": 1000, "k": 1000,
-    "mil": 1000, "千": 1000, "万": 10_000, "million": 10**6, "millón": 10**6, "millones": 10**6,
-    "亿": 10**8, "billion": 10**9,
-}  # fmt: skip
+# Those of time are in ``amounts``.
 _UNITS: Final[dict[str, str]] = {
     word: words.split()[0]
     for words in (
-        "second seconds sec secs s segundo segundos 秒", "ms millisecond milliseconds",
-        "minute minutes min mins minuto minutos 分", "hour hours h hr hrs hora horas 小 时",
-        "day days d día días 天", "week weeks semana semanas 周", "month months mes meses 月",
-        "year years yr yrs año años 年", "dollar dollars usd dólar dólares", "euro euros eur",
-        "pound pounds gbp", "yen jpy", "yuan cny rmb 元 块", "percent pct", "permille",
-        "degree degrees", "byte bytes", "kb", "mb", "gb", "tb", "m meter meters metre metres",
-        "km kilometer kilometers", "g gram grams", "kg kilogram kilograms", "am a.m", "pm p.m",
-        "点", "号 日", "个", "次",
+        "dollar dollars usd dólar dólares", "euro euros eur", "pound pounds gbp", "yen jpy",
+        "yuan cny rmb 元 块", "percent pct", "permille", "degree", "byte bytes", "kb", "mb", "gb", "tb",
+        "am a.m", "pm p.m",
     )
     for word in words.split()
 }  # fmt: skip
@@ -90,6 +66,8 @@ _TELLING: Final = frozenset(
     hourly daily nightly weekly fortnightly monthly quarterly yearly annually today tomorrow
     yesterday noon midnight morning evening once twice thrice half quarter double triple single
     hundreds thousands millions dozens diario semanal mensual anual mañana mitad doble
+    cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce quince veinte treinta cuarenta
+    cincuenta sesenta setenta ochenta noventa cien mil millón millones k 两 半
     """.split()  # noqa: SIM905  # far shorter than a list
 )
 
@@ -103,23 +81,17 @@ def words(text: str) -> list[str]:
 def plain_words(text: str) -> tuple[str, ...]:
     """The words of a text, its numbers in one form each and with their units."""
     found: list[str] = []
-    tens = False
     for word in _split(_plain(text)):
-        last = found[-1] if found else ""
-        if word in _SCALES and last.isdecimal():
-            found[-1] = str(int(last) * _SCALES[word])
-            tens = word == "十"
-        elif tens and last.isdecimal() and 0 < _VALUES.get(word, 0) < 10:
-            found[-1] = str(int(last) + _VALUES[word])
-            tens = False
-        elif word in _UNITS and _NUMBER.fullmatch(last):
-            found[-1] = last + _UNITS[word]
-            tens = False
+        unit = _unit(word)
+        if unit and found and _NUMBER.fullmatch(found[-1]):
+            found[-1] += unit
         else:
-            value = _VALUES.get(word, _TENS.get(word, _SCALES.get(word)))
-            found.append(word if value is None else str(value))
-            tens = word in _TENS or word == "十"
+            found.append(word)
     return tuple(_signed(found))
+
+
+def _unit(word: str) -> str | None:
+    return _UNITS.get(word) or unit_of(word)
 
 
 def is_quantity(word: str) -> bool:
@@ -148,6 +120,7 @@ def _plain(text: str) -> str:
     text = _lower(text)
     if not text.isascii():
         text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
+    text = digits_of(text)
     text = _THOUSANDS.sub(lambda found: re.sub(r"\D", "", found[0]), text)
     text = _COMMA.sub(r"\1.\2", text)
     text = _COMPARED.sub(lambda found: _SIGNS[found[1]], text)
@@ -175,13 +148,10 @@ def _split(text: str) -> list[str]:
     found: list[str] = []
     for word in _WORD.findall(text):
         glued = _GLUED.fullmatch(word)
-        parts = word.split("-")
         if glued and glued[2] in ("st", "nd", "rd", "th"):
             found.append(glued[1])
-        elif glued and (glued[2] in _UNITS or glued[2] in _SCALES):
+        elif glued and _unit(glued[2]):
             found += glued.groups()
-        elif len(parts) > 1 and (parts[0] in _VALUES or parts[0] in _TENS):
-            found += parts
         else:
             found.append(word)
     return found

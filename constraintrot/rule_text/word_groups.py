@@ -1,4 +1,4 @@
-"""Words that say the same of work in a repository or an office, for the slots of a rule.
+"""Verbs that say the same of work in a repository or an office, and words that say little.
 
 Closed lists on purpose: a word that is not listed stands for itself and its inflections.
 """
@@ -44,33 +44,6 @@ _VERBS = (
     "restart reboot stop kill",
     "quote cite mention name",
 )
-_NOUNS = (
-    "credential credentials secret secrets password passwords token tokens key keys api-key api-keys",
-    "branch branches",
-    "dependency dependencies package packages library libraries",
-    "test tests spec specs suite",
-    "migration migrations schema",
-    "database databases db",
-    "production prod",
-    "customer customers client clients buyer buyers",
-    "mail mails email emails message messages",
-    "directory folder directories folders dir",
-    "file files",
-    "comment comments",
-    "type types typed typing",
-    "repository repo repositories repos codebase",
-    "german", "english",
-    "euro euros eur €", "dollar dollars usd $",
-    "day days", "hour hours", "minute minutes", "week weeks",
-    "record records row rows entry entries",
-    "invoice invoices bill bills",
-    "endpoint endpoints route routes",
-    "personal private", "address addresses",
-    "backup backups", "log logs logging", "hook hooks",
-    "snapshot snapshots", "fixture fixtures",
-    "vacation leave absence holiday holidays",
-    "supplier suppliers vendor vendors",
-)  # fmt: skip
 _COMMON = """
 a an the this that these those it its they them their we our us you your i me my he she his her
 and or but nor so if when whenever while unless until before after once then than as because
@@ -105,22 +78,15 @@ def inflected(word: str) -> set[str]:
     return made
 
 
-def _grouped(lines: tuple[str, ...], *, verbs: bool) -> dict[str, tuple[str, ...]]:
+def _grouped() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for line in lines:
-        spelt = [one for word in line.split() for one in _spelt(word)]
-        phrases = [form for one in spelt for form in sorted(inflected(one) if verbs else {one})]
-        whole = tuple(dict.fromkeys(phrases))
+    for line in _VERBS:
+        spelt = [one for word in line.split() for one in (word, word.replace("-", " "))]
+        whole = tuple(dict.fromkeys(form for one in spelt for form in sorted(inflected(one))))
         for word in line.split():
             found.setdefault(word, whole)
     return found
 
 
-def _spelt(word: str) -> list[str]:
-    """A word, with a blank for its hyphen too, and without it."""
-    return [word, word.replace("-", " "), word.replace("-", "")]
-
-
-ACTIONS: Mapping[str, tuple[str, ...]] = _grouped(_VERBS, verbs=True)
-THINGS: Mapping[str, tuple[str, ...]] = _grouped(_NOUNS, verbs=False)
+ACTIONS: Mapping[str, tuple[str, ...]] = _grouped()
 COMMON: frozenset[str] = frozenset(_COMMON.split()) - frozenset(ACTIONS)

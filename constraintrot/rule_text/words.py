@@ -21,12 +21,11 @@ from typing import Final
 from constraintrot.rule_text import cues
 from constraintrot.rule_text.reader import FoundRule, Passage, Reading, Rule
 from constraintrot.rule_text.said import said
-from constraintrot.rule_text.slots import derived, forms
 from constraintrot.rule_text.survival import Survival, sentences
-from constraintrot.rule_text.survival.mentions import Phrases, folded, held, phrases_of, standing
+from constraintrot.rule_text.survival.mentions import Phrases, folded, phrases_of, standing
 from constraintrot.rule_text.survival.rules import judge
 from constraintrot.rule_text.survival.states import SURVIVED, rank
-from constraintrot.rule_text.word_groups import ACTIONS, COMMON, THINGS
+from constraintrot.rule_text.word_groups import ACTIONS, COMMON, inflected
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d[\d.,]*")
 _CJK = re.compile("[\u3400-\u9fff]")
@@ -37,10 +36,8 @@ _LEAST_TELLING: Final = 3
 # So many telling words of a rule beside a word that binds may be a paraphrase of it.
 _MENTIONS: Final = 3
 _FORCE: Final = (
-    cues.BINDING, cues.OBLIGED, cues.NEVER, cues.LIFTED, cues.WEAKENED, cues.RULE, cues.LIMITING,
+    cues.BINDING, cues.OBLIGED, cues.LIFTED, cues.WEAKENED, cues.RULE, cues.LIMITING,
 )  # fmt: skip
-# What a rule calls by name stands in many texts of its place.
-_NAMES = re.compile(r"(?<![.!?] )\b[A-Z][\w'’]+(?: (?:of |and )?[A-Z][\w'’]+)+")
 _STOPS: Final = {
     name: frozenset(words.split())
     for name, words in {
@@ -95,13 +92,15 @@ def _remembered(rule: Rule, text: str) -> Survival:
 
 
 def _of_text(rule: Rule, text: str) -> Survival:
-    found = judge(text, [rule.text, *rule.wordings], rule.slots or derived(rule.text))
+    policies = [rule.text, *rule.wordings]
+    # Without declared slots only a rule's own words say that it stands.
+    found = judge(text, policies, rule.slots or {"text": policies})
     if found.state in SURVIVED:
-        window = _own_words([rule.text, *rule.wordings], text) or found.window
+        window = _own_words(policies, text) or found.window
         found = replace(found, window=window)
         return found if _is_plain(rule, text, found) else replace(found, state="cannot tell")
     # On free text these cues were wrong as often as right; with declared slots they are not.
-    if rule.slots and found.state in ("weakened", "contradicted", "partial"):
+    if rule.slots and found.state in ("weakened", "contradicted"):
         return found
     if found.state == "lost" and _is_absent(rule, text):
         return Survival("lost")
@@ -155,7 +154,7 @@ def _behind(after: str) -> str:
 
 def _taken_back(rule: Rule, after: str) -> bool:
     """Return whether a sentence further on lifts something that may be the rule."""
-    words = {word[:5] for word in _telling(rule.text)}
+    words = {word[:5] for word in telling(rule.text)}
     return any(
         cues.LIFTED.search(one) is not None
         and (cues.ANAPHOR.search(one) or cues.RULE.search(one) or words & _stems(one))
@@ -203,8 +202,7 @@ def _sought(rule: Rule) -> tuple[Phrases, frozenset[str], frozenset[str]]:
     about = {name: some for name, some in rule.slots.items() if name != "negation"}
     # A number alone is of anything.
     named = frozenset(n for n, some in about.items() if not all(_is_number(one) for one in some))
-    names = " ".join(_NAMES.findall(rule.text)).casefold()
-    words = frozenset(word[:5] for word in _telling(rule.text) if word not in names)
+    words = frozenset(word[:5] for word in telling(rule.text))
     return phrases_of(about), named, words
 
 
@@ -213,16 +211,15 @@ def _is_number(phrase: str | int | float) -> bool:
 
 
 def _holds_nothing(rule: str, text: str) -> bool:
-    """Return whether no telling word of a rule without declared slots stands in a text, nor a value."""
-    values = {name: some for name, some in derived(rule).items() if name.startswith("value")}
-    if held(text, values):
-        return False
+    """Return whether no telling word of a rule without declared slots stands in a text."""
     if _CJK.search(rule):
         pairs = {rule[at : at + 2] for at in range(len(rule) - 1)}
         pairs = {pair for pair in pairs if _CJK.match(pair) and _CJK.match(pair[1:])}
         return bool(pairs) and not any(pair in text for pair in pairs)
-    telling = [_family(word) for word in _telling(rule)]
-    return len(telling) >= _LEAST_TELLING and not any(some & _stems(text) for some in telling)
+    words = telling(rule)
+    forms = (one for word in words for one in (word, *(ACTIONS.get(word) or inflected(word))))
+    sought = {part[:5] for one in forms for part in one.split()}
+    return len(words) >= _LEAST_TELLING and not sought & _stems(text)
 
 
 def _stems(text: str) -> set[str]:
@@ -235,15 +232,10 @@ def _content(text: str) -> set[str]:
     return {word[:5] for word in words if word not in COMMON and len(word) > 1}
 
 
-def _telling(text: str) -> list[str]:
+def telling(text: str) -> list[str]:
+    """Return the words of a rule that say what it is about, in order, once each."""
     words = dict.fromkeys(one[0].casefold().strip("'’") for one in _WORD.finditer(text))
-    return [word for word in words if word not in COMMON and len(word) > 2]
-
-
-def _family(word: str) -> set[str]:
-    """The beginnings of a word, its forms, and the usual words for the same."""
-    group = ACTIONS.get(word) or THINGS.get(word) or tuple(forms(word))
-    return {part[:5] for one in (word, *group) for part in str(one).casefold().split()}
+    return [word for word in words if word not in COMMON and (len(word) > 2 or word.isdigit())]
 
 
 def _language(text: str) -> str:

@@ -18,6 +18,7 @@ from constraintrot.doctor.last_context import LONGEST, LastContext
 from constraintrot.doctor.rules import Rule, read
 from constraintrot.doctor.trying import graded
 from constraintrot.errors import ConstraintRotError
+from constraintrot.rule_text.words import WordsReader
 from tests.doctor import sessions as made
 from tests.stub_openai import serving, tool_call
 
@@ -160,10 +161,27 @@ def test_instruction_file_that_the_agent_sends_is_shown(session: Path) -> None:
     asked = question(made.diagnosed(session, rule), str)
     assert asked is not None
     assert made.FORCE_PUSH in asked.context.texts[0][1]
-    model = get_model("mockllm/model", custom_outputs=[
-        ModelOutput.from_content("m", json.dumps({"rules": [made.FORCE_PUSH]}))
-    ])  # fmt: skip
-    assert asyncio.run(ask(asked, model, "m")).known == ["push"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "read"),
+    [
+        ([made.FORCE_PUSH], (["push"], [], [])),
+        (["Answer in German."], ([], ["push"], [])),
+        ([], ([], ["push"], [])),
+        (["Pushes that are forced are off limits."], ([], [], ["push"])),
+    ],
+)
+def test_what_the_answer_states_is_read_by_the_reader(
+    rules: list[str], read: tuple[list[str], list[str], list[str]], session: Path
+) -> None:
+    rule = Rule("push", made.FORCE_PUSH, file="/srv/shop/CLAUDE.md")
+    asked = question(made.diagnosed(session, rule), str)
+    assert asked is not None
+    output = ModelOutput.from_content("m", json.dumps({"rules": rules}))
+    model = get_model("mockllm/model", custom_outputs=[output])
+    answer = asyncio.run(ask(asked, model, "m", WordsReader()))
+    assert (answer.known, answer.unknown, answer.untold) == read
 
 
 def said(key: str, text: str, *, role: str = "user", channel: str = "user") -> Message:

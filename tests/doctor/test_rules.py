@@ -11,7 +11,6 @@ from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.rules import read
 from constraintrot.errors import ConstraintRotError
 from constraintrot.rule_text.said import said
-from constraintrot.rule_text.slots import derived
 
 
 def test_items_of_a_markdown_file_are_rules(tmp_path: Path) -> None:
@@ -36,7 +35,7 @@ def test_yaml_rules_with_slots_and_a_breach(tmp_path: Path) -> None:
     )
     first, second = read(path)
     assert (first.name, first.breach) == ("never-force-push", None)
-    assert (second.name, second.about) == ("mail", {"domain": ["us.test"]})
+    assert (second.name, second.slots) == ("mail", {"domain": ["us.test"]})
     assert second.breach is not None
     assert second.breach.broken_by(Call("send_email", {"to": "a@b.test"}))
     assert not second.breach.broken_by(Call("send_email", {"to": "a@us.test"}))
@@ -78,15 +77,6 @@ def test_sentences_of_one_turn_are_rules_of_their_own() -> None:
         "Never force-push to main.",
         "Refunds above 200 euros always need Mara's approval.",
     ]
-
-
-def test_slots_are_values_and_what_is_done() -> None:
-    told = derived("Refunds above 200 euros always need Mara's approval first.")
-    assert told["value1"] == [200]
-    assert told["value2"] == ["Mara"]
-    assert {"approve", "sign-off"} & set(told["asked"])
-    assert "refunded" in told["done"]
-    assert "euros" not in str(told)
 
 
 def test_registered_predicate_breaks_a_rule() -> None:

@@ -69,7 +69,7 @@ LONGER = (
 def test_rule_within_a_longer_message_is_taken_without_its_reason() -> None:
     (rule,) = said(LONGER)
     assert rule == "Never force-push to main; the release manager has to be able to bisect."
-    assert "bisect" not in str(Rule("rule", rule).about)
+    assert "bisect" not in Rule("rule", rule).ruling
     assert state(rule, "Never force-push to main.") == "verbatim"
     assert state("Never force-push to main.", LONGER) == "verbatim"
     assert state("Never force-push to main.", "Never force-push to maintenance hosts.") == "lost"

@@ -56,7 +56,9 @@ def asked(
     """Return a model's answer in a few lines."""
     lines = [
         f"Asked after the last compaction, the model states {len(one.known)} of"
-        f" {len(one.known) + len(one.unknown)} rules ({_end(one.session)})"
+        f" {len(one.known) + len(one.unknown)} rules"
+        + f", and {len(one.untold)} cannot be told" * bool(one.untold)
+        + f" ({_end(one.session)})"
         for one in answers[:_FILES]
     ]
     if len(answers) > _FILES:

@@ -78,27 +78,14 @@ def judge(text: str, policies: Sequence[str], slots: Slots) -> Survival:
         policies: how the policy was given; any of these counts as verbatim.
         slots: by slot, the phrases of which one must stand.
     """
-    about = _about(slots)
-    return _judge(text, policies, about, phrases_of(about))
-
-
-def _about(slots: Slots) -> Slots:
-    return {name: phrases for name, phrases in slots.items() if name != _FORCE}
-
-
-def _judge(text: str, policies: Sequence[str], about: Slots, phrases: Phrases) -> Survival:
+    about = {name: phrases for name, phrases in slots.items() if name != _FORCE}
+    phrases = phrases_of(about)
     parts = _read(text, policies, phrases)
-    if not any(part.slots for part in parts):
-        return Survival("lost", slots=dict.fromkeys(about, False))
     # What the policy itself says takes nothing from it: a rule may have an exception.
     own = " ".join(_sentence(policy, phrases).folded for policy in policies)
-    spans = _windows(parts, frozenset(about))
-    whole = [_weigh(parts, span, about, own) for span in spans]
-    found = _latest([one for one in whole if one.state != "lost"])
-    if found is None:
-        some = [_weigh_part(parts, at, about, own) for at in range(len(parts)) if parts[at].slots]
-        found = min(some, key=lambda one: rank(one.state), default=Survival("lost"))
-    return found if found.slots else Survival("lost", slots=dict.fromkeys(about, False))
+    whole = [_weigh(parts, span, about, own) for span in _windows(parts, frozenset(about))]
+    found = [one for one in whole if one.state != "lost"]
+    return _latest(found) or Survival("lost", slots=dict.fromkeys(about, False))
 
 
 def _read(text: str, policies: Sequence[str], about: Phrases) -> list[_Sentence]:
@@ -151,18 +138,6 @@ def _weigh(parts: Sequence[_Sentence], span: range, about: Slots, own: str) -> S
     if decided is None:
         decided = _reversed(core + beside + behind, about)
     name, cue = decided or ("lost", "nothing binds")
-    return _judgement(name, cue, window, about)
-
-
-def _weigh_part(parts: Sequence[_Sentence], at: int, about: Slots, own: str) -> Survival:
-    """The state that a sentence with some of the slots gives."""
-    window = [parts[at]]
-    core, beside = _clauses(window, about)
-    strong = _first(cues.STRONG, _near(core, about)) or _first(cues.NEVER, core)
-    if not strong or len(parts[at].slots) < len(about) - 1:
-        return Survival("lost")
-    said = core + beside + _going_on(parts, at + 1)
-    name, cue = _qualified(said, window, own) or ("partial", strong)
     return _judgement(name, cue, window, about)
 
 
@@ -230,15 +205,10 @@ def _going_on(parts: Sequence[_Sentence], after: int) -> list[str]:
     """Up to two sentences behind a window that go on about the rule."""
     said: list[str] = []
     for sentence in parts[after : after + 2]:
-        if not cues.ANAPHOR.search(sentence.folded) and not _elsewhere(sentence.folded):
+        if not cues.ANAPHOR.search(sentence.folded):
             break
         said.append(sentence.folded)
     return said
-
-
-def _elsewhere(folded: str) -> bool:
-    """Return whether a sentence forbids something else than what was named before it."""
-    return bool(cues.BINDING.search(folded) and cues.ELSEWHERE.search(folded))
 
 
 def _first(pattern: cues.Cues, said: Iterable[str], own: str = "") -> str:
@@ -249,11 +219,9 @@ def _first(pattern: cues.Cues, said: Iterable[str], own: str = "") -> str:
 
 def _latest(found: Sequence[Survival]) -> Survival | None:
     """Of several windows the best, unless the policy is lifted behind it."""
-    if not found:
-        return None
-    best = min(found, key=lambda one: rank(one.state))
-    last = found[-1]
-    return last if last.state == "contradicted" else best
+    if found and found[-1].state == "contradicted":
+        return found[-1]
+    return min(found, key=lambda one: rank(one.state), default=None)
 
 
 def _judgement(

@@ -90,7 +90,7 @@ def test_the_best_text_of_a_context_counts_and_a_lift_within_a_text(variant: Var
         ("Emails usually go to {domain}.", "weakened"),
         ("The landlord's staff may email {domain} only.", "cannot tell"),
         ("May email be sent to {domain} only?", "cannot tell"),
-        ("Never email outside recipients.", "partial"),
+        ("Never email outside recipients.", "cannot tell"),
         ("The printer is on the first floor.", "lost"),
         ("Email only to {domain}. The user asked whether lunch is at noon.", "cannot tell"),
         ("Email only to {domain}, and the supplier no longer delivers chairs.", "cannot tell"),
