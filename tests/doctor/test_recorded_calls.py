@@ -190,3 +190,32 @@ def test_conversations_that_begin_alike_are_no_compaction_of_each_other(tmp_path
         told = [[*one.events(Losses())] for one in found]
         assert not any(isinstance(event, Compaction) for events in told for event in events)
         assert ["box" in str(events) for events in told] == [False, True]
+
+
+@pytest.mark.parametrize("form", ["chat", "langchain", "wrapped"])
+def test_a_call_for_a_title_is_no_compaction(form: str, tmp_path: Path) -> None:
+    asked = user("Look at the importer.")
+    long = [user(made.FORCE_PUSH), reply("Noted."), asked, reply("It drops a row.")]
+    calls = [
+        (long[:1], long[1]), (long[:3], long[3]), ([asked], reply("The importer drops a row")),
+        ([*long, user("Mend it.")], reply("Mended.")),
+    ]  # fmt: skip
+    path = recordings.write(tmp_path / "calls.jsonl", form, calls)
+    said = told(path)
+    assert "compaction" not in [channel for channel, _ in said]
+    assert said[-2:] == [("user", "Mend it."), ("agent", "Mended.")]
+
+
+def test_a_call_of_the_provider_without_an_id_is_read_with_its_result(tmp_path: Path) -> None:
+    item = {"type": "mcp_call", "server_label": "tickets", "name": "find", "arguments": "{}"}
+    found = [{**item, "output": "Ticket 4."}, {**item, "name": "close", "error": "Not yours."}]
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps({"input": [user("Look."), *found, user("And?")]}), encoding="utf-8")
+    events = [one for one in made.opened(path).events(Losses()) if isinstance(one, Message)]
+    assert [call.function for one in events for call in one.calls] == [
+        "mcp__tickets__find", "mcp__tickets__close",
+    ]  # fmt: skip
+    assert told(path) == [
+        ("user", "Look."), ("agent", ""), ("mcp", "Ticket 4."), ("agent", ""), ("mcp", "Not yours."),
+        ("user", "And?"),
+    ]  # fmt: skip

@@ -173,19 +173,23 @@ def marked(events: Iterable[InspectEvent]) -> Iterator[InspectEvent]:
 
     A call's context was rewritten where most messages of an earlier call are not in it, and it
     goes on with that one: by a message of it, or by an answer that is now told to the model as
-    a summary. A call of another agent in the same trace does neither.
+    a summary. A call of another agent in the same trace does neither. A call beside the
+    conversation, as one for its title, is no compaction: a later call has the messages again.
     """
     from inspect_ai.event import CompactionEvent
 
     told = list(events)
     known = any(event.event == "compaction" for event in told)
     recent: list[ModelEvent] = []
-    for event in told:
+    for at, event in enumerate(told):
         if event.event == "model":
             # A sub-agent's calls may stand between two of the agent's.
             former = (one for one in reversed(recent) if goes_on(one, event, recent))
             before = None if known else next(former, None)
             if before is not None and _rewrites(before, event):
+                if _taken_up(before, event, told[at + 1 :]):
+                    yield event
+                    continue
                 yield CompactionEvent(type="summary")
             recent = [*recent[1 - _RECENT :], event]
         yield event
@@ -195,6 +199,13 @@ def _rewrites(before: ModelEvent, after: ModelEvent) -> bool:
     was, now = _texts(before.input), set(_texts(after.input))
     gone = [text for text in was if text not in now]
     return len(gone) >= _FEWEST and len(gone) > len(was) / 2
+
+
+def _taken_up(before: ModelEvent, aside: ModelEvent, following: Sequence[InspectEvent]) -> bool:
+    """Return whether one of the next calls has again what a call between left out."""
+    gone = set(_texts(before.input)) - set(_texts(aside.input))
+    calls = [one for one in following if one.event == "model"]
+    return any(gone <= set(_texts(one.input)) for one in calls[:_RECENT])
 
 
 def goes_on(before: ModelEvent, after: ModelEvent, recent: Sequence[ModelEvent]) -> bool:

@@ -80,8 +80,9 @@ def _chat(said: Conversation, body: Json) -> Iterator[Offered]:
 
 
 def _responses(said: Conversation, body: Json) -> Iterator[Offered]:
-    """Codex."""
+    """Codex; calls without an id are numbered."""
     said.add("system", body.get("instructions"))
+    numbers = (f"call_r{number}" for number in count(1))
     given = body.get("input") or []
     for item in [{"role": "user", "content": given}] if isinstance(given, str) else given:
         kind = item.get("type", "message")
@@ -97,8 +98,14 @@ def _responses(said: Conversation, body: Json) -> Iterator[Offered]:
             said.result(item["call_id"], item.get("output"))
         elif kind.endswith("_call"):
             arguments = item.get("arguments", item.get("input") or item.get("action"))
-            name = f"{item.get('namespace') or ''}__{item.get('name', kind)}".strip("_")
-            said.call(item.get("call_id") or item["id"], name, arguments)
+            label = item.get("server_label")
+            space = item.get("namespace") or (f"mcp__{label}" if label else "")
+            name = f"{space}__{item.get('name', kind)}".strip("_")
+            known = item.get("call_id") or item.get("id") or next(numbers)
+            said.call(known, name, arguments)
+            # A call that the provider makes has its result in it.
+            if kind == "mcp_call" and (output := item.get("output") or item.get("error")):
+                said.result(known, output)
     for tool in body.get("tools") or []:
         space = tool["name"] if tool.get("type") == "namespace" else ""
         for one in tool.get("tools") or [] if space else [tool]:
