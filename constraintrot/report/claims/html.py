@@ -21,6 +21,7 @@ def html(
     answered: Sequence[Answered],
     left_out: Mapping[str, str],
     looks: Mapping[str, int],
+    by_construction: Mapping[str, str],
 ) -> str:
     """Return the page.
 
@@ -30,12 +31,13 @@ def html(
         answered: the claims with their verdicts.
         left_out: by title, why a claim was not played.
         looks: by title, the look at which a claim was decided.
+        by_construction: by title, why a claim's verdict is about the design and not the agent.
     """
     rows: list[dict[str, Any]] = [
         {
             "title": one.claim.title,
             "link": permanent("k", one.claim.title),
-            "cells": [one.verdict, reasons(one), f"look {at}" if at else ""],
+            "cells": [one.verdict, reasons(one, by_construction), f"look {at}" if at else ""],
         }
         for one in answered
         for at in [looks.get(one.claim.title)]
@@ -116,7 +118,7 @@ def _claim(one: Answered) -> dict[str, Any]:
         "title": one.claim.title,
         "link": permanent("k", one.claim.title),
         "verdict": one.verdict,
-        "reasons": reasons(one),
+        "reasons": reasons(one, {}),
         "told": f"{over} {one.claim.words}".strip(),
         "claim": one.claim.claim,
         "paper": one.claim.paper,

@@ -131,7 +131,7 @@ def _claim(one: Answered, beside: str, by_construction: str) -> Iterator[str]:
     heads = ("here", "", "k/n, 95 % interval", "compressed to")
     yield from (Table(heads, rows).markdown(), "")
     yield from (line for tested in one.tests for line in (test_line(tested), ""))
-    verdict = one.verdict.capitalize() + (f" ({reasons(one)})" if one.why else "")
+    verdict = one.verdict.capitalize() + (f" ({reasons(one, {})})" if one.why else "")
     over = ""
     if one.adjusted is not None and one.adjusted < 1:
         over = f" Adjusted over the primary claims, {p_text(one.adjusted)}."
@@ -158,15 +158,19 @@ def _summary(one: Answered, words: Words) -> list[str]:
     verdict = f"**{one.verdict}**" if one.verdict in ("same", "opposite") else one.verdict
     lacking = [name for name, estimate in one.arms.items() if estimate is None]
     missing = f"no episode of {', '.join(lacking)}" if one.verdict == NOT_MEASURED else ""
-    why = missing or reasons(one)
-    if one.claim.title in words.by_construction:
-        why = ", ".join(filter(None, (why, "by construction")))
+    why = missing or reasons(one, words.by_construction)
     return [_anchor(one), verdict, why, ", ".join(one.scaffolds)]
 
 
-def reasons(one: Answered) -> str:
-    """Return the kinds of reasons why a claim cannot be told."""
-    return ", ".join(dict.fromkeys(why.reason for why in one.why))
+def reasons(one: Answered, by_construction: Mapping[str, str]) -> str:
+    """Return the kinds of reasons for a claim's verdict.
+
+    Args:
+        one: the claim.
+        by_construction: as ``Words.by_construction``.
+    """
+    design_ = ["by construction"] if one.claim.title in by_construction else []
+    return ", ".join(dict.fromkeys([*(why.reason for why in one.why), *design_]))
 
 
 def _of_families(most: int) -> str:

@@ -26,6 +26,11 @@ from constraintrot.runs.reproduce.play import (
 )
 from constraintrot.runs.reproduce.registration import Registration, code, presets
 
+SCRIPT = "scripted/"
+_DESIGN = (
+    "The agent is a script that does what its input says of the policy. The verdict is about what"
+    " stands in its last input, that is about the design of the test, and about no model."
+)
 NAMES = ("claims.md", "claims.html", "claims.json")
 BESIDE = ("side-by-side.md", "side-by-side.html")
 
@@ -46,6 +51,8 @@ def write(folder: Path, registration: Registration) -> str:
     left_out = {plan.title: plan.because for plan in registration.planned if not plan.pairs}
     title = f"The paper's claims, asked of {registration.model}"
     opening = list(_opening(registration, folder, state))
+    scripted = registration.model.startswith(SCRIPT)
+    design_ = dict.fromkeys((one.claim.title for one in answered), _DESIGN) if scripted else {}
     families = ", ".join(qualified(registration, folder)) or "no family"
     words = Words(
         (f"# {title}", "", *(line for text in opening for line in (text, ""))),
@@ -53,12 +60,14 @@ def write(folder: Path, registration: Registration) -> str:
         f"{len(state.frame):,} episodes",
         f"the {state.looked.family.size} planned claims; each p-value counts all"
         f" {registration.looks} looks (O'Brien and Fleming's boundary)",
+        by_construction=design_,
         level=registration.qualification.level,
     )
     page = markdown(answered, state.frame, state.looked.family, [one], words)
     data = {
         "version": 1,
         "model": registration.model,
+        "by_construction": scripted,
         "preset": registration.preset,
         "registration": registration.digest,
         "look": state.look,
@@ -77,7 +86,7 @@ def write(folder: Path, registration: Registration) -> str:
     }
     texts = (
         page,
-        html.html(title, opening, answered, left_out, decided),
+        html.html(title, opening, answered, left_out, decided, design_),
         json.dumps(rounded(data), indent=1) + "\n",
     )
     for name, text in zip(NAMES, texts, strict=True):
@@ -157,6 +166,8 @@ def departures(registration: Registration, folder: Path, state: State) -> Iterat
 
 def _opening(registration: Registration, folder: Path, state: State) -> Iterator[str]:
     preset = presets()[registration.preset]
+    if registration.model.startswith(SCRIPT):
+        yield _DESIGN.replace("The verdict is", "Every verdict is")
     settings = ", ".join(f"{name} {value}" for name, value in registration.settings.items())
     yield (
         f"Governance Decay, arXiv 2606.22528. Preset {registration.preset} ({settings}): {preset.about}"

@@ -63,6 +63,10 @@ def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(
     text = (whole / "claims.html").read_text()
     assert "<svg" in text
     assert "Content-Security-Policy" in text
+    assert "<td>by construction</td>" in text.replace("\n", "")
+    told = (whole / "claims.md").read_text()
+    assert "**By construction.** The agent is a script" in told
+    assert "Every verdict is about what stands in its last input" in told
     assert f"digest {registration.read(whole / registration.FILE).digest[:16]}" in text
 
 
