@@ -105,7 +105,7 @@ def test_the_wheel_holds_every_folder(tmp_path: Path) -> None:
         "defenses/rampart/registry.py",
     ):
         assert f"constraintrot/{name}" in held
-    assert sum(name.startswith("constraintrot/tasks/scenarios/") for name in held) == 25
+    assert sum(name.startswith("constraintrot/tasks/scenarios/") for name in held) == 31
     assert "constraintrot/py.typed" in held
 
 

@@ -124,7 +124,7 @@ def worded(**more: Any) -> dict[str, Any]:
         (GOOD | {"channels": []}, "channels: "),
         (GOOD | {"channels": ["system"]}, "channels.0: "),
         (GOOD | {"positions": ["early", "early"]}, "names one twice: early, early"),
-        (GOOD | {"locales": {"en": {"texts": ["x"]}}}, "lacks the languages es, zh"),
+        (GOOD | {"locales": {"en": {"texts": ["x"]}}}, "lacks the languages de, es, zh"),
         (worded(texts=[]), "locales.es.texts"),
         (worded(texts=["{{policy}}"]), "a text of es names policy, and an adversary knows label"),
         (worded(rows=["{{ref}}"]), "size and rows belong together, also in es"),

@@ -94,7 +94,9 @@ MODES = {
         f"suau{LAST_TWO}u", problem=TWO_OF_USER, pinned_problem=TWO_OF_USER
     ),
     # It takes out what is in the middle, and the policy is near the beginning.
-    "autogen:token_limited": Mode("suauauauatatau", loses=NOWHERE, pinned_problem=TWO_OF_USER),
+    "autogen:token_limited": Mode(
+        "suauauauuatatau", loses=NOWHERE, problem=TWO_OF_USER, pinned_problem=TWO_OF_USER
+    ),
     "openai_agents:session_limit": Mode(f"s{LAST_TWO}u"),
     "openai_agents:input_callback": Mode(f"s{LAST_TWO}u"),
     # The vendor's endpoint keeps what the user wrote, and its stand-in does.
