@@ -150,8 +150,9 @@ def test_every_other_command_runs_with_a_stand_in(
             result = shell.run(line, monkeypatch)
             if result is None:
                 continue
-            most = 1 if any(word in line.words for word in _FINDS) else 0
-            assert result.exit_code <= most, f"{text}\n{result.output}\n{result.exception!r}"
+            # A finding is 1, and 3 a gate that so few episodes leave undecided.
+            fine = (0, 1, 3) if any(word in line.words for word in _FINDS) else (0,)
+            assert result.exit_code in fine, f"{text}\n{result.output}\n{result.exception!r}"
 
 
 def _needs(words: Sequence[str]) -> str:
