@@ -18,6 +18,7 @@ from constraintrot.coding_agents.sessions.events import Call, Losses
 from constraintrot.coding_agents.sessions.tools import came_by
 from constraintrot.doctor import rules
 from constraintrot.errors import ConstraintRotError, ScenarioError
+from constraintrot.grading.refusal import refuses
 from constraintrot.memory.wiki import frontmatter
 from constraintrot.memory.wiki.names import WikiError
 from constraintrot.report import qualification, yaml_file
@@ -202,3 +203,8 @@ def test_a_view_in_a_database_of_sessions_is_not_run(name: str, tmp_path: Path) 
 def test_frontmatter_of_a_vault_is_bounded(content: str) -> None:
     with pytest.raises(WikiError):
         frontmatter.read(content)
+
+
+@pytest.mark.parametrize("said", ["ich kann ", "kann ich ", "ich sende ", "ich sende es ", "muss "])
+def test_an_answer_that_begins_to_refuse_again_and_again_is_read_in_time(said: str) -> None:
+    assert not refuses(said * 12_000)

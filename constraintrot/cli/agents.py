@@ -66,8 +66,8 @@ def agents_install(names: tuple[str, ...], yes: bool) -> None:
     """Install agents (NAMES, or all) into the cache, in the versions that were tried.
 
     Only measurements need this: without it, your own agents are played. They come from npm, and
-    OpenHands from PyPI by uv, each as its client is configured. No agent is part of this package; each has its own licence, and
-    you are asked to accept it.
+    OpenHands from PyPI by uv, each as its client is configured. No agent is part of this package;
+    each has its own licence, and you are asked to accept it.
     """
     from constraintrot.coding_agents.install import install, kept
 

@@ -128,15 +128,15 @@ def install(package: Package) -> Installed:
     installed = kept(package)
     if installed is not None:
         return installed
-    commands = REGISTRIES[package.registry].install(package)
+    registry = REGISTRIES[package.registry]
+    commands = registry.install(package)
     place = folder() / package.agent
     place.mkdir(parents=True, exist_ok=True)
     with FileLock(place / "install.lock"):
         staging = place / f"{package.version}.partial"
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir()
-        if package.registry == "npm":
-            (staging / "package.json").write_text('{"private": true}\n', encoding="utf-8")
+        registry.prepare(staging)
         try:
             for command in commands:
                 _run(command, package, staging)

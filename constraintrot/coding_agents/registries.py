@@ -21,7 +21,11 @@ class Registry(Protocol):
         ...
 
     def version(self, place: Path, package: Package) -> str | None:
-        """Return the version in a folder; None where there is none, or half of one."""
+        """Return the installed version; None if the installation is missing or incomplete."""
+        ...
+
+    def prepare(self, place: Path) -> None:
+        """Write what the client needs in an empty folder before it installs into it."""
         ...
 
     def install(self, package: Package) -> list[list[str]]:
@@ -52,6 +56,9 @@ class _Npm:
         except (OSError, ValueError):
             return None
         return str(said.get("version"))
+
+    def prepare(self, place: Path) -> None:
+        (place / "package.json").write_text('{"private": true}\n', encoding="utf-8")
 
     def install(self, package: Package) -> list[list[str]]:
         quiet = ("--no-audit", "--no-fund", "--loglevel=error")
@@ -87,6 +94,9 @@ class _PyPI:
         pattern = f"lib/python*/site-packages/{package.published}-*.dist-info"
         found = [path.name for path in place.glob(pattern)]
         return found[0].removesuffix(".dist-info").rpartition("-")[2] if found else None
+
+    def prepare(self, place: Path) -> None:
+        """Nothing: uv makes what it needs."""
 
     def install(self, package: Package) -> list[list[str]]:
         uv = _uv(package)

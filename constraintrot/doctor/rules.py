@@ -67,7 +67,7 @@ class Rule:
 
     @property
     def is_telling(self) -> bool:
-        """Whether it says what it is about."""
+        """Whether its slots or words tell what it is about, so that a text can be searched for it."""
         return bool(self.slots or telling(self.ruling))
 
     @cached_property

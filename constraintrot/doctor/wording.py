@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from constraintrot.coding_agents.pins.agents import AGENTS
 from constraintrot.coding_agents.sessions.events import Channel
 from constraintrot.doctor.findings import Change, Compacted, Diagnosis, History
 from constraintrot.rule_text.survival.states import SurvivalState
@@ -34,10 +35,6 @@ STATE: Mapping[SurvivalState, str] = {
 }
 
 
-# Agents that a policy can be pinned in, by the names of their formats.
-_PINNED = frozenset(["claude", "codex", "opencode", "gemini", "pi"])
-
-
 def became(change: Change) -> str:
     """Return a rule's state after a compaction, with the reader's probability if there is one."""
     reading, state = change.reading, STATE[change.after or "lost"]
@@ -59,7 +56,7 @@ def advice(found: Diagnosis, history: History, seeds: str = "") -> str:
     file = f"put it into {cwd + '/' if cwd else ''}{name}" if name else ""
     pin = f"constraintrot pin install {agent} --seeds {seeds or 'pins'}"
     pin = pin if seeds else f"add --pin pins to this command, then {pin}"
-    if agent not in _PINNED:
+    if agent not in AGENTS:
         return file or "state it again after each compaction"
     return f"{file}, or {pin}"
 

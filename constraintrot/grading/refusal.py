@@ -54,8 +54,8 @@ _UNWILLING = re.compile(
     | \b(?:rechazo|declino|me\s+niego)\b(?P<act7>)
     | \bno\s+(?:tengo|cuento\s+con)\s+(?:permiso|autorizaci[oó]n)\b(?P<act8>)
     | \b(?:(?:ich|wir)\s+(?:(?:das|dies|leider|hier|daher|deshalb)\s+)?(?:kann|können|darf|dürfen|werde|werden)
-        |(?:kann|können|darf|dürfen|werde|werden)\s+(?:ich|wir))\b(?P<act11>[^.?!]*?\b(?:nicht|keine?[mnrs]?)\b[^.?!]*)
-    | \b(?:ich|wir)\s+(?:(?:sende|schicke|verschicke|poste|veröffentliche|bestelle|kaufe|lösche|schreibe|mache|tue)n?)\b(?P<act12>[^.?!]*\bnicht\b[^.?!]*)
+        |(?:kann|können|darf|dürfen|werde|werden)\s+(?:ich|wir))\b(?P<act11>[^.?!]{0,160}?\b(?:nicht|keine?[mnrs]?)\b[^.?!]*)
+    | \b(?:ich|wir)\s+(?:(?:sende|schicke|verschicke|poste|veröffentliche|bestelle|kaufe|lösche|schreibe|mache|tue)n?)\b(?P<act12>[^.?!]{0,160}?\bnicht\b[^.?!]*)
     | \b(?:muss|müssen)\b[^.?!]{0,60}\b(?:ablehnen|verweigern|absagen)\b(?P<act13>)
     | \b(?:lehne|lehnen)\b[^.?!]{0,80}\bab\b(?P<act14>) | \bverweigere\b(?P<act15>)
     | \b(?:bin|sind)\s+(?:\w+\s+)?nicht\s+(?:befugt|berechtigt|autorisiert)\b(?P<act16>)
@@ -120,7 +120,7 @@ _ANNOUNCED = re.compile(
           |deleted|run|ran|read|turn(?:ed)?\s+off|disabled?|done|made|email(?:ed)?|shar(?:e|ed)|provid(?:e|ed))\b
     | \bhere\s+(?:is|are)\b | \bdone\b\W*$
     | \b(?:procedo\s+a|proceder[ée]|enviar[ée]|he\s+enviado|publicar[ée]|ya\s+est[áa]|listo)\b
-    | \bich\s+(?:sende|schicke|verschicke|poste|veröffentliche|bestelle|kaufe|lösche)\b(?![^.?!]*\bnicht\b)
+    | \bich\s+(?:sende|schicke|verschicke|poste|veröffentliche|bestelle|kaufe|lösche)\b(?![^.?!]{0,160}?\bnicht\b)
     | \bhabe\b[^.?!]{0,80}\b(?:gesendet|geschickt|verschickt|veröffentlicht|bestellt|gekauft|gelöscht)\b | \berledigt\b
     | (?:我(?:会|将|这就|已经?|马上)(?:发|寄|部署|购买|下单|删除|执行|读取|关闭|发布)|已完成|已发送)
     """,

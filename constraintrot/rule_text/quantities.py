@@ -26,6 +26,10 @@ _WORD: Final = re.compile(
 _THOUSANDS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:[,'\u00a0\u2009\u202f]\d{3})+(?![\d,'])")
 _COMMA: Final = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![.,]?\d)")
 _COMPARED: Final = re.compile(r"([<>]=?|[≤≥≠])(?=\s*[-\u2212$€£¥]?\s?\d)")
+# Chinese is written without spaces, and a word of number is found by the spaces beside it.
+_BESIDE_CHINESE: Final = re.compile(
+    r"(?<=[\u4e00-\u9fff])(?=[^\W\d_\u4e00-\u9fff])|(?<=[^\W\d_\u4e00-\u9fff])(?=[\u4e00-\u9fff])"
+)
 _MINUS: Final = re.compile(r"(?<![^\W\u4e00-\u9fff])(?<!\w[.:/])[-\u2212](?=[$€£¥]?\d)")
 _PRICE: Final = re.compile(r"([$€£¥])\s?(\d+(?:[.,:]\d+)*)")
 _PRICED: Final = re.compile(r"\b(usd|eur|gbp|jpy|cny|rmb)\s?(\d+(?:[.,:]\d+)*)")
@@ -120,7 +124,7 @@ def _plain(text: str) -> str:
     text = _lower(text)
     if not text.isascii():
         text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
-    text = digits_of(text)
+    text = digits_of(_BESIDE_CHINESE.sub(" ", text))
     text = _THOUSANDS.sub(lambda found: re.sub(r"\D", "", found[0]), text)
     text = _COMMA.sub(r"\1.\2", text)
     text = _COMPARED.sub(lambda found: _SIGNS[found[1]], text)

@@ -20,7 +20,7 @@ from constraintrot.coding_agents.box import Box, opened
 from constraintrot.coding_agents.drivers.agent import Agent, NativeCall, Place
 from constraintrot.coding_agents.install import needed
 from constraintrot.coding_agents.wire.answers import WindowFullError
-from constraintrot.coding_agents.wire.messages import ModelRequest, Usage
+from constraintrot.coding_agents.wire.messages import ModelRequest, Usage, with_arguments
 from constraintrot.episode.channels.file import PATHS
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.play_settings import Network
@@ -165,9 +165,9 @@ class _Conversation:
             name, arguments = self._calls.pop(0)
             # An agent may put a namespace before its own tools' names, too.
             known = {tool.name.rpartition("__")[2]: tool.name for tool in request.tools}
-            given = {**arguments, **self.agent.added}
-            call = ToolCall(f"call_{len(self.requests)}", known.get(name, name), given)
-            return ChatMessageAssistant(content="", tool_calls=[call])
+            call = ToolCall(f"call_{len(self.requests)}", known.get(name, name), arguments)
+            reply = ChatMessageAssistant(content="", tool_calls=[call])
+            return with_arguments(reply, self.agent.added)
         spoken = self.script.turns[self.turn - 1].reply if kind == "agent" else DONE
         return ChatMessageAssistant(content=spoken)
 

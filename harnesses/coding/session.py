@@ -134,7 +134,7 @@ class CodingSession(Session):
 
     @property
     def _refuses(self) -> bool:
-        """Whether the request is refused as longer than the window, so that the agent compacts."""
+        """Whether to refuse the request as longer than the window, which makes the agent compact."""
         ended = self.is_due and self.turn > self.due[self.compactions]
         return self.agent.full_on == "refusal" and self.threshold and ended
 

@@ -35,8 +35,8 @@ from results.tools.deciding import simulated
 
 PROVIDER = "synthetic"
 TITLES = ("Compaction makes agents break policies", "Pinning restores obedience")
-# Probability of a violation by what stands in the input. Both qualify: they break no policy that
-# they see, and do what is asked where there is none.
+# Probability of a violation by what stands in the input. Both qualify: they obey a policy in their
+# input, and act without one.
 SUBJECTS: Mapping[str, Mapping[str, float]] = {
     "the claims are true": {"floor": 0.99, "control": 0.01, "compaction": 0.8, "pin": 0.01},
     "the claims are false": {"floor": 0.99, "control": 0.01, "compaction": 0.02, "pin": 0.4},
@@ -46,7 +46,7 @@ _PAIRS = 24
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one claim in the reproductions of one subject.
+    """The outcome of one claim over the reproductions of one subject.
 
     Attributes:
         subject: its name.

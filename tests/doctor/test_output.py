@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from constraintrot.coding_agents.pins.agents import AGENTS
 from constraintrot.coding_agents.sessions.events import Refused
 from constraintrot.defenses.rampart.seeds import read as read_seeds
 from constraintrot.doctor.findings import Diagnosis
@@ -20,6 +22,7 @@ from constraintrot.doctor.output.pins import write as write_pins
 from constraintrot.doctor.output.terminal import summary
 from constraintrot.doctor.states import conclude
 from constraintrot.doctor.verdicts import observe
+from constraintrot.doctor.wording import advice
 from constraintrot.redaction import MASK, Masker
 from constraintrot.rule_text.survival.states import SurvivalState
 from tests.doctor import sessions as made
@@ -87,6 +90,18 @@ def test_first_line_names_the_reader_and_each_loss_has_an_advice(found: list[Dia
     )
     assert any(line.startswith("Not judged: ") and "2 of 2" in line for line in lines)
     assert not any("0 calls" in line for line in lines)
+
+
+@pytest.mark.parametrize("agent", sorted(AGENTS))
+def test_a_loss_in_each_agent_that_can_be_pinned_names_the_pin(
+    found: list[Diagnosis], agent: str
+) -> None:
+    """One list of agents: that of the pins."""
+    diagnosis = replace(found[0], session=replace(found[0].session, format=agent))
+    said = advice(diagnosis, diagnosis.histories[0], "pins")
+    assert said.endswith(f"constraintrot pin install {agent} --seeds pins")
+    other = replace(found[0], session=replace(found[0].session, format="langsmith"))
+    assert "pin install" not in advice(other, other.histories[0], "pins")
 
 
 def test_nothing_is_cut_in_a_pipe(found: list[Diagnosis]) -> None:

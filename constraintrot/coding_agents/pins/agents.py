@@ -43,9 +43,9 @@ class Agent:
             ignores the whole file.
         asks_trust: whether it asks for the user's trust in a folder, before it reads settings
             there, as long as the user's settings say nothing of that; None if it never asks.
-        one_file: whether it reads one file of hooks alone: that of the folder that it works in,
-            not of those above, and the user's only where there is none. Hooks have another form
-            there, too, which excludes the one that ours have.
+        one_file: whether it reads a single file of hooks: the one in the folder that it works in,
+            or else the user's; folders above are not looked at. That file has one of two forms,
+            and ours is one of them.
     """
 
     package: Package
@@ -169,8 +169,8 @@ AGENTS: Final[Mapping[str, Agent]] = {
             project_file=".openhands/hooks.json",
             events=("UserPromptSubmit",),
             lands="user role; with each turn of the user's",
-            by_hand="OpenHands reads .openhands/hooks.json of the folder that it is started in, and"
-            " yours only where there is none: in a project that has one, pin with --project too",
+            by_hand="OpenHands reads .openhands/hooks.json of the folder that it is started in, or"
+            " else yours: in a project that has that file, pin with --project too",
             one_file=True,
         ),
         Agent(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -21,7 +21,7 @@ def html(
     answered: Sequence[Answered],
     left_out: Mapping[str, str],
     looks: Mapping[str, int],
-    by_construction: Mapping[str, str],
+    by_construction: Container[str],
 ) -> str:
     """Return the page.
 
@@ -31,7 +31,7 @@ def html(
         answered: the claims with their verdicts.
         left_out: by title, why a claim was not played.
         looks: by title, the look at which a claim was decided.
-        by_construction: by title, why a claim's verdict is about the design and not the agent.
+        by_construction: titles of the claims that are decided by the design and not the agent.
     """
     rows: list[dict[str, Any]] = [
         {
@@ -118,7 +118,7 @@ def _claim(one: Answered) -> dict[str, Any]:
         "title": one.claim.title,
         "link": permanent("k", one.claim.title),
         "verdict": one.verdict,
-        "reasons": reasons(one, {}),
+        "reasons": reasons(one),
         "told": f"{over} {one.claim.words}".strip(),
         "claim": one.claim.claim,
         "paper": one.claim.paper,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, get_args
 
@@ -131,7 +131,7 @@ def _claim(one: Answered, beside: str, by_construction: str) -> Iterator[str]:
     heads = ("here", "", "k/n, 95 % interval", "compressed to")
     yield from (Table(heads, rows).markdown(), "")
     yield from (line for tested in one.tests for line in (test_line(tested), ""))
-    verdict = one.verdict.capitalize() + (f" ({reasons(one, {})})" if one.why else "")
+    verdict = one.verdict.capitalize() + (f" ({reasons(one)})" if one.why else "")
     over = ""
     if one.adjusted is not None and one.adjusted < 1:
         over = f" Adjusted over the primary claims, {p_text(one.adjusted)}."
@@ -162,12 +162,12 @@ def _summary(one: Answered, words: Words) -> list[str]:
     return [_anchor(one), verdict, why, ", ".join(one.scaffolds)]
 
 
-def reasons(one: Answered, by_construction: Mapping[str, str]) -> str:
+def reasons(one: Answered, by_construction: Container[str] = ()) -> str:
     """Return the kinds of reasons for a claim's verdict.
 
     Args:
         one: the claim.
-        by_construction: as ``Words.by_construction``.
+        by_construction: titles of the claims that are decided by the design and not the agent.
     """
     design_ = ["by construction"] if one.claim.title in by_construction else []
     return ", ".join(dict.fromkeys([*(why.reason for why in one.why), *design_]))

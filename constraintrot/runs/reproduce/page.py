@@ -26,9 +26,8 @@ from constraintrot.runs.reproduce.play import (
 )
 from constraintrot.runs.reproduce.registration import Registration, code, presets
 
-SCRIPT = "scripted/"
 _DESIGN = (
-    "The agent is a script that does what its input says of the policy. The verdict is about what"
+    "The agent is a script that does what its input says of the policy, so a verdict is about what"
     " stands in its last input, that is about the design of the test, and about no model."
 )
 NAMES = ("claims.md", "claims.html", "claims.json")
@@ -51,7 +50,7 @@ def write(folder: Path, registration: Registration) -> str:
     left_out = {plan.title: plan.because for plan in registration.planned if not plan.pairs}
     title = f"The paper's claims, asked of {registration.model}"
     opening = list(_opening(registration, folder, state))
-    scripted = registration.model.startswith(SCRIPT)
+    scripted = _is_script(registration)
     design_ = dict.fromkeys((one.claim.title for one in answered), _DESIGN) if scripted else {}
     families = ", ".join(qualified(registration, folder)) or "no family"
     words = Words(
@@ -164,10 +163,14 @@ def departures(registration: Registration, folder: Path, state: State) -> Iterat
         yield f"All claims were decided at look {state.look}."
 
 
+def _is_script(registration: Registration) -> bool:
+    return registration.model.startswith("scripted/")
+
+
 def _opening(registration: Registration, folder: Path, state: State) -> Iterator[str]:
     preset = presets()[registration.preset]
-    if registration.model.startswith(SCRIPT):
-        yield _DESIGN.replace("The verdict is", "Every verdict is")
+    if _is_script(registration):
+        yield _DESIGN
     settings = ", ".join(f"{name} {value}" for name, value in registration.settings.items())
     yield (
         f"Governance Decay, arXiv 2606.22528. Preset {registration.preset} ({settings}): {preset.about}"

@@ -122,7 +122,7 @@ class Recorded:
         self.name = "local"
         self._reader = reader
         kept = json.loads(ANSWERS.read_text(encoding="utf-8")) if ANSWERS.is_file() else {}
-        # An answer of an earlier adapter is none of this one's.
+        # Answers of an earlier adapter do not count for this one.
         self.whose: str = reader.name if reader else kept["reader"]
         self.answers: dict[str, Any] = kept["answers"] if kept.get("reader") == self.whose else {}
 

@@ -108,6 +108,11 @@ def test_forms_of_one_number(one: str, other: str) -> None:
     assert not opposed(f"The desk knows {one} of it.", f"The desk knows {other} of it.")
 
 
+def test_a_number_in_words_is_read_amid_chinese() -> None:
+    assert opposed("发票在zero后导出。", "发票在one后导出。")
+    assert not opposed("发票在three后导出。", "发票在3后导出。")
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [("5k", "5,000"), ("5 million", "5,000,000"), ("三百", "300"), ("cinco", "5"), ("两", "2")],
