@@ -24,6 +24,7 @@ def _options(command: Any) -> Any:
             click.option("--model", help="The agent's model, as Inspect names it."),
             click.option("--preset", default="paper", show_default=True, help="smoke, paper or long."),
             click.option("--claims", multiple=True, help="Part of a claim's title; repeat it. All by default."),
+            click.option("--families", multiple=True, help="A family of policies; repeat it. All nine by default."),
             click.option("--other", help="A second model, which one of the claims needs."),
             click.option("--dollars", type=click.FloatRange(min=0, min_open=True), help="Most dollars."),
             click.option("--prices", type=click.Path(path_type=Path, exists=True),
@@ -101,9 +102,9 @@ def page(folders: tuple[Path, ...]) -> None:
 
 
 def _plan(
-    *, model: str | None, preset: str, claims: tuple[str, ...], other: str | None,
-    dollars: float | None, prices: Path | None, pilot: Path | None, model_args: tuple[str, ...],
-    task_args: tuple[str, ...], roles: tuple[str, ...], folder: Path | None,
+    *, model: str | None, preset: str, claims: tuple[str, ...],
+    families: tuple[str, ...], other: str | None, dollars: float | None, prices: Path | None,
+    pilot: Path | None, model_args: tuple[str, ...], task_args: tuple[str, ...], roles: tuple[str, ...], folder: Path | None,
 ) -> Path:  # fmt: skip
     if model is None:
         raise ParameterError("give --model, as `--model openai/gpt-5.4-mini`")
@@ -118,7 +119,7 @@ def _plan(
 
     where = folder or Path("logs/reproduce") / _slug(f"{model} {preset}")
     draft = planning.draft(
-        model, known[preset], preset, claims, other=other, dollars=dollars, prices=prices,
+        model, known[preset], preset, claims, families=families, other=other, dollars=dollars, prices=prices,
         settings=named_values("-T", task_args), model_args=named_values("-M", model_args),
         roles=named_roles(roles),
     )  # fmt: skip

@@ -25,6 +25,7 @@ from constraintrot.runs.reproduce.play import (
     sizes_of,
 )
 from constraintrot.runs.reproduce.registration import Registration, code, presets
+from constraintrot.tasks.catalogue import FAMILIES
 
 _DESIGN = (
     "The agent is a script that does what its input says of the policy, so a verdict is about what"
@@ -180,6 +181,8 @@ def _opening(registration: Registration, folder: Path, state: State) -> Iterator
         f" {_code(registration.code)}. Look {state.look} of {registration.looks};"
         f" $ {state.dollars:.2f} spent."
     )
+    if unasked := [name for name in FAMILIES if name not in registration.families]:
+        yield f"Registered without the families {', '.join(unasked)}."
     yield from (*departures(registration, folder, state), *preset.open)
 
 

@@ -17,7 +17,7 @@ from constraintrot.report.tables import Table
 from constraintrot.runs import prices as priced
 from constraintrot.runs.plan import Size, between, counted, millions
 from constraintrot.runs.qualify import size as qualifying
-from constraintrot.runs.reproduce.cells import TASK, Chunk, cells, requests, seeds
+from constraintrot.runs.reproduce.cells import TASK, Chunk, cells, fitting, requests, seeds
 from constraintrot.runs.reproduce.registration import Planned, Preset, Registration, code
 from constraintrot.stats import power
 from constraintrot.stats.sequential import obrien_fleming
@@ -55,6 +55,7 @@ def draft(
     other: str | None = None,
     dollars: float | None = None,
     prices: Path | None = None,
+    families: Sequence[str] = (),
     settings: Mapping[str, Any] | None = None,
     model_args: Mapping[str, Any] | None = None,
     roles: Mapping[str, str] | None = None,
@@ -69,13 +70,16 @@ def draft(
         other: the second model.
         dollars: the limit.
         prices: a file of prices.
+        families: the families of policies; empty: all.
         settings: task parameters before the preset's.
         model_args: of the model.
         roles: models of other roles, by role.
 
     Raises:
-        ParameterError: there is no such claim, or the file holds no prices.
+        ParameterError: there is no such claim or family, or the file holds no prices.
     """
+    if unknown := sorted({*families} - {*FAMILIES}):
+        raise ParameterError(f"there is no family {unknown[0]}; there are {', '.join(FAMILIES)}")
     known, held = priced.read_prices(prices), {**preset.settings, **(settings or {})}
     found = {one: priced.price_of(one, known) for one in (model, *([other] if other else []))}
     return Registration(
@@ -85,7 +89,7 @@ def draft(
         other=other,
         preset=name,
         settings=held,
-        families=FAMILIES,
+        families=tuple(name for name in FAMILIES if name in families or not families),
         qualification=preset.qualification,
         looks=preset.looks,
         claims=asked(model, other, preset, titles, held),
@@ -278,7 +282,7 @@ def _pairs(
         # Its framework is not installed; the other claims do not wait for it.
         return Planned(title=title, pairs=0, because=str(error))
     there = sum(one[-1] for one in requests(claim, draft.claims, draft.families).values())
-    if not there:
+    if not there or not all(fitting(where, draft.families) for where in wheres):
         return Planned(title=title, pairs=0, because="no family is of its kind and language")
     if preset.pairs is not None:
         return Planned(title=title, pairs=min(preset.pairs, there))

@@ -37,6 +37,20 @@ def test_every_claim_of_the_paper_is_planned_or_says_why_not() -> None:
     assert unplanned == {"The compactor, not the agent": NO_OTHER}
 
 
+def test_some_families_are_asked_of_and_claims_that_need_others_say_so() -> None:
+    made = drafted(DECAY, "Soft policies decay", families=("hard_pii", "soft_email"))
+    assert made.families == ("soft_email", "hard_pii")
+    lines = planned(made)
+    assert lines[DECAY].planned.pairs
+    (claim,) = [one for one in made.claims.claims if one.title == DECAY]
+    played = {name for named in cells(claim, made.claims, made).values() for name in named}
+    assert played == {"soft_email", "hard_pii"}
+    with pytest.raises(ParameterError, match="there is no family soft_mail; there are soft_email"):
+        drafted(DECAY, families=("soft_mail",))
+    soft = planned(drafted("Soft policies decay", families=("soft_email",)))
+    assert all(not line.planned.pairs and line.planned.because for line in soft.values())
+
+
 def test_a_claim_whose_framework_is_missing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def parse(text: str) -> None:
         if text != "replay":
