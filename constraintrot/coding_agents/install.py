@@ -185,5 +185,7 @@ def _run(command: Sequence[str], package: Package, place: Path) -> None:
     )
     if done.returncode != 0:
         said = "\n".join((done.stderr or done.stdout).strip().splitlines()[-_LINES:])
-        client = Path(command[0]).name
-        raise ConstraintRotError(f"{client} could not install {', '.join(package.wanted)}:\n{said}")
+        client, wanted = Path(command[0]).name, ", ".join(package.wanted)
+        # Where the machine has no such Python, uv fetches one, from elsewhere than the packages.
+        python = f", which needs Python {package.python}" if package.python else ""
+        raise ConstraintRotError(f"{client} could not install {wanted}{python}:\n{said}")

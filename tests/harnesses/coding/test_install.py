@@ -259,7 +259,10 @@ def test_an_agent_of_pypi_is_installed_by_uv(
     npm.mkdir(parents=True)
     (npm / "refuse").touch()
     failed = agents("install", "openhands", "--yes")
-    assert "uv could not install openhands==1.16.0:\nerror: no such version" in failed.output
+    assert (
+        "uv could not install openhands==1.16.0, which needs Python 3.12:\nerror: no such version"
+        in failed.output
+    )
     assert not list(npm.glob("openhands/*"))[1:]
     (npm / "refuse").unlink()
     done = agents("install", "openhands", "--yes")
