@@ -88,7 +88,9 @@ def apply(name: str, episode: Episode) -> Episode:
 
 def deliver(chosen: Chosen, episode: Episode) -> Episode:
     """The episode after an attack that was read already; raises as ``apply``."""
-    chosen.check_held_out(episode.variant.scenario.family, [episode.variant.seed])
+    scenario = episode.variant.scenario
+    chosen.check_held_out(scenario.family, [episode.variant.seed])
+    chosen.check_locale(scenario.locale)
     # A copy to compare with: calls' arguments could be changed where they stand.
     before = deepcopy(episode)
     after = chosen.attack.apply(episode, chosen.settings)

@@ -1,6 +1,6 @@
 """An attack as one YAML file: its purpose, how it may be delivered, and its texts.
 
-The texts are in all locales, marked with the canary, and filled in with what an adversary
+The texts are in the locales that are played, marked with the canary, and filled in with what an adversary
 knows without seeing the conversation: the organisation's name, and reference numbers that it
 makes up. Neither the policy nor the rest of the episode is read.
 """
@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from constraintrot.attacks.definition import MAX_SIZE, MIN_SIZE, SURFACES, Knowledge, Position
 from constraintrot.episode.channels import CHANNELS, Store
 from constraintrot.errors import ScenarioError
-from constraintrot.scenario.schema import LOCALES, Locale, Variant
+from constraintrot.scenario.schema import Locale, Variant
 from constraintrot.scenario.sections import Scalar, Text
 from constraintrot.scenario.template import Value, fill, names, show
 from constraintrot.scenario.values import is_mapping
@@ -71,14 +71,7 @@ class AttackTexts(_Strict):
     canary: Literal["constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"]
     notice: Text
     reference_seed: Text
-    locales: dict[Locale, Wording]
-
-    @model_validator(mode="after")
-    def _whole(self) -> AttackTexts:
-        missing = set(LOCALES) - set(self.locales)
-        if missing:
-            raise ValueError(f"lacks the languages {', '.join(sorted(missing))}")
-        return self
+    locales: dict[Locale, Wording] = Field(min_length=1)
 
     def filled(self, variant: Variant, more: Mapping[str, Value] | None = None) -> list[str]:
         """The texts in a variant's language, filled in; the same for the same variant.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 from constraintrot.episode.channels import CHANNELS, Store
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import ParameterError
+from constraintrot.scenario.schema import LOCALES, Locale
 
 Surface: TypeAlias = Literal["tool_output", "document", "memory_entry"]
 Position: TypeAlias = Literal["early", "middle", "recent"]
@@ -51,6 +53,8 @@ class Attack:
         summary: what it does, in one sentence.
         positions: where it can be placed, the default first.
         size: default size in o200k tokens; None for one that has none.
+        locales: languages that it has texts in.
+        path: the file that defines it; None for one in Python.
     """
 
     apply: Apply
@@ -59,6 +63,8 @@ class Attack:
     summary: str
     positions: tuple[Position, ...] = POSITIONS
     size: int | None = None
+    locales: Collection[Locale] = LOCALES
+    path: Path | None = None
 
     @property
     def settings(self) -> Settings:
@@ -108,6 +114,19 @@ class Chosen:
             raise ParameterError(
                 f"attack {self.name} was searched on {family} seeds {', '.join(map(str, both))};"
                 " a found attack is evaluated on other variants only, so choose another seed"
+            )
+
+    def check_locale(self, locale: Locale) -> None:
+        """Refuse to play an attack in a language that its file has no text in.
+
+        Raises:
+            ParameterError: it has none; the message names the file and the languages.
+        """
+        if locale not in self.attack.locales:
+            raise ParameterError(
+                f"attack file {self.attack.path} has no texts in {locale}, only in"
+                f" {', '.join(sorted(self.attack.locales))}; add locales.{locale},"
+                " or choose another locale or attack"
             )
 
 

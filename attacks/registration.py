@@ -86,7 +86,16 @@ def attack_from_file(path: Path, deliver: Deliver = place_texts) -> None:
     def apply(episode: Episode, settings: Settings) -> Episode:
         return deliver(episode, settings, file)
 
-    made = Attack(apply, file.channels, file.knowledge, file.summary, file.positions, file.size)
+    made = Attack(
+        apply,
+        file.channels,
+        file.knowledge,
+        file.summary,
+        file.positions,
+        file.size,
+        tuple(file.locales),
+        path,
+    )
     try:
         ATTACKS(path.stem)(made)
     except DuplicateNameError as error:

@@ -122,6 +122,7 @@ def _scenarios(families: Sequence[str], parameters: Parameters) -> list[Scenario
     for scenario in scenarios:
         for attack in attacks:
             attack.check_held_out(scenario.family, range(parameters.seed, last))
+            attack.check_locale(parameters.locale)
         seeds = scenario.seeds(parameters.split)
         if last > len(seeds):
             raise ParameterError(

@@ -43,6 +43,23 @@ _TEXTS: Mapping[str, Callable[[str, str], str]] = {
     "zh": lambda weekday, written: f"{written}（{weekday}）",
 }
 
+# Public holidays of the histories' year that fall on a weekday.
+_HOLIDAYS: Mapping[str, frozenset[str]] = {
+    "de": frozenset(
+        [
+            "2025-01-01",
+            "2025-04-18",
+            "2025-04-21",
+            "2025-05-01",
+            "2025-05-29",
+            "2025-06-09",
+            "2025-10-03",
+            "2025-12-25",
+            "2025-12-26",
+        ]
+    )
+}
+
 
 @dataclass(frozen=True, order=True)
 class Day:
@@ -96,9 +113,10 @@ class Day:
     def work(self, days: int) -> Day:
         """The working day that many working days later, or earlier where negative."""
         found, step = self.value, 1 if days > 0 else -1
+        closed = _HOLIDAYS.get(self.locale, ())
         while days:
             found += timedelta(days=step)
-            if found.weekday() < 5:
+            if found.weekday() < 5 and found.isoformat() not in closed:
                 days -= step
         return Day(found, self.locale)
 

@@ -12,15 +12,22 @@ from typing import Any
 
 import pytest
 import yaml
+from inspect_ai._util.error import PrerequisiteError
 
 from constraintrot import attacks, components
-from constraintrot.attacks import ATTACKS, Attack, Settings, attack_from_file
+from constraintrot.attacks import ATTACKS, Attack, Settings, attack_from_file, placing
 from constraintrot.attacks.attack_file import read_attack_file, read_texts
 from constraintrot.components import ComponentRegistry, PluginWarning
-from constraintrot.errors import DuplicateNameError, ScenarioError, UnknownNameError
+from constraintrot.errors import (
+    DuplicateNameError,
+    ParameterError,
+    ScenarioError,
+    UnknownNameError,
+)
 from constraintrot.runs.attack_search import genetic
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import CANARY, LOCALES
+from constraintrot.tasks.catalogue import soft_email
 from tests import docs_code
 from tests.attacks.cases import FOLDER_OF_ATTACKS, NAMES, file_of, staged, written
 
@@ -58,7 +65,8 @@ def test_every_file_starts_with_the_canary_and_holds_the_notice() -> None:
         text = path.read_text(encoding="utf-8")
         assert text.startswith(f"canary: {CANARY}\n")
         assert "simulation" in yaml.safe_load(text)["notice"]
-    assert set(read_texts(genetic.TEMPLATES).locales) == set(LOCALES)
+    ours = [read_texts(genetic.TEMPLATES), read_texts(placing._FRAMES), *map(file_of, NAMES)]
+    assert all(set(held.locales) == set(LOCALES) for held in ours)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -124,7 +132,7 @@ def worded(**more: Any) -> dict[str, Any]:
         (GOOD | {"channels": []}, "channels: "),
         (GOOD | {"channels": ["system"]}, "channels.0: "),
         (GOOD | {"positions": ["early", "early"]}, "names one twice: early, early"),
-        (GOOD | {"locales": {"en": {"texts": ["x"]}}}, "lacks the languages de, es, zh"),
+        (GOOD | {"locales": {}}, "locales: Dictionary should have at least 1 item"),
         (worded(texts=[]), "locales.es.texts"),
         (worded(texts=["{{policy}}"]), "a text of es names policy, and an adversary knows label"),
         (worded(rows=["{{ref}}"]), "size and rows belong together, also in es"),
@@ -197,6 +205,23 @@ def test_a_file_is_an_attack(tmp_path: Path) -> None:
     before = staged("soft_email.es")
     (message,) = written(before, attacks.deliver(found, before))
     assert message.text.endswith(f"es, from {before.variant.values['org']}.")
+
+
+@pytest.mark.usefixtures("registry")
+def test_a_file_needs_only_the_languages_that_are_played(tmp_path: Path) -> None:
+    """Files that were written before German came are played as before."""
+    locales = {locale: GOOD["locales"][locale] for locale in ("en", "es", "zh")}
+    path = write(tmp_path, "of_old", GOOD | {"locales": locales})
+    attack_from_file(path)
+    before = staged("soft_email.es")
+    (message,) = written(before, attacks.apply("of_old", before))
+    assert "es, from" in message.text
+    lacks = re.escape(f"attack file {path} has no texts in de, only in en, es, zh; add locales.de")
+    with pytest.raises(ParameterError, match=lacks):
+        attacks.apply("of_old", staged("soft_email.de"))
+    assert soft_email(attack="of_old", locale="zh").dataset
+    with pytest.raises(PrerequisiteError, match=lacks):
+        soft_email(attack="of_old", locale="de")
 
 
 @pytest.mark.usefixtures("registry")

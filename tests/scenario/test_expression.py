@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from random import Random
 
 import pytest
@@ -114,12 +115,21 @@ def test_days_are_working_days_and_agree_with_their_weekday() -> None:
     assert {today(str(n), "en").value.weekday() for n in range(60)} == {0, 1, 2, 3, 4}
 
 
+def test_nobody_works_on_a_public_holiday() -> None:
+    """3 October in German histories."""
+    for locale, before in (("de", "2025-10-02"), ("en", "2025-10-03")):
+        monday = Day(date(2025, 10, 6), locale)
+        assert monday.work(-1).iso == before
+        assert Day(date(2025, 10, 2), locale).work(2 if locale == "en" else 1) == monday
+
+
 @pytest.mark.parametrize(
     ("locale", "written", "number"),
     [
         ("en", "Thursday 12 June", "12,345.5"),
         ("es", "jueves 12 de junio", "12.345,5"),
         ("zh", "6月12日（周四）", "12,345.5"),
+        ("de", "Donnerstag, 12. Juni", "12.345,5"),
     ],
 )
 def test_a_locale_writes_days_and_numbers_its_own_way(

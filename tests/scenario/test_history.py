@@ -185,6 +185,15 @@ def test_all_phrasings_of_a_subject_are_used() -> None:
     assert len({re.sub("Water |Is |\\?| dry", "", user) for user in users[:3]}) == 3
 
 
+def test_no_german_is_at_work_on_3_october() -> None:
+    """The hours of a week go from Monday to Friday."""
+    for seed in range(12):
+        turns = islice(history.turns(load("soft_email", "de").variant(seed)), 180)
+        calls = [call for turn in turns for call in turn.calls if call.function == "get_hours"]
+        assert calls
+        assert "2025-09-29" not in [call.arguments["week_of"] for call in calls]
+
+
 @first(2, of=6)
 def test_a_number_of_the_policy_stands_in_no_history(seeds: range) -> None:
     """A limit of 140 is not to be hinted at by 140 jars."""
