@@ -157,3 +157,10 @@ def test_a_page_of_plain_tables_has_no_script() -> None:
     assert "<li>#1 -&gt; #2</li>" in page
     assert "<script" not in page
     assert "http" not in page.replace("http-equiv", "")
+
+
+def test_the_first_line_counts_one_policy_and_two_policies() -> None:
+    one = html(paged(arm("floor", 3, 3)))
+    assert "3 episodes, 1 agent, 1 policy.</p>" in one
+    two = html(paged(arm("floor", 3, 3), arm("floor", 3, 3, family="hard_pii", kind="hard")))
+    assert "6 episodes, 1 agent, 2 policies.</p>" in two
