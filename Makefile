@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Where it is set, each process compiles all that it imports anew: a LiteLLM proxy for 5 seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: env demo test check style lint bench soak validate report report-check lock harnesses agents sweep-demo docs
+.PHONY: env demo test check style bench soak validate report report-check lock harnesses agents sweep-demo docs
 .DEFAULT_GOAL := env
 
 env: $(STAMP)
@@ -42,10 +42,6 @@ style: env
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/inspect-evals-lint tasks
-
-# pyright's package fetches its program from npm, so `make test` does without it.
-lint: check
-	$(BIN)/pyright
 
 bench: env
 	$(BIN)/python tests/bench_aims.py

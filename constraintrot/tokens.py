@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from constraintrot.extras import installed, require
 
 if TYPE_CHECKING:
-    from bpe_openai import Encoding  # pyright: ignore[reportMissingTypeStubs]  # it has none
+    from bpe_openai import Encoding
 
 # Roughly the units of o200k: words, up to three digits, line ends, any other character.
 _PIECE = re.compile(r"[A-Z]*[a-z]+|[A-Z]+|[0-9]{1,3}|\s+|[^\sA-Za-z0-9]")
@@ -101,6 +101,6 @@ def _encoding() -> Encoding:
     with warnings.catch_warnings():
         # It opens its data files with a call that importlib.resources deprecated.
         warnings.simplefilter("ignore", DeprecationWarning)
-        from bpe_openai import get_encoding  # pyright: ignore[reportMissingTypeStubs]
+        from bpe_openai import get_encoding
 
         return get_encoding("o200k_base")

@@ -66,7 +66,7 @@ def build(
             given, known=conditions, default=default, defenses=several, own=own
         )
         scenarios = _scenarios(_names("families", families), parameters)
-        if not isinstance(allowed, bool):  # pyright: ignore[reportUnnecessaryIsInstance]  # -T
+        if not isinstance(allowed, bool):  # as -T gives it
             raise ParameterError(f"allowed must be true or false, not {allowed!r}")
     except ConstraintRotError as error:
         raise refusal(str(error)) from error

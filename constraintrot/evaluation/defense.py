@@ -51,7 +51,9 @@ def rules_of(given: str | Iterable[str]) -> tuple[str, ...]:
     if isinstance(given, str):
         return (given,)
     rules = () if isinstance(given, Mapping | bytes) else tuple(given)
-    if isinstance(given, Mapping | bytes) or not all(isinstance(rule, str) for rule in rules):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+    if isinstance(given, Mapping | bytes) or not all(
+        isinstance(rule, str) for rule in rules
+    ):  # callers may be untyped
         raise ParameterError("rules are a list of texts; of a mapping, give its values()")
     return rules
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from inspect_ai import Task
-from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVariableType]
+from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import Sample
 from inspect_ai.model import get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver

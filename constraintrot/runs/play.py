@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 from inspect_ai import Task, eval_set
-from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVariableType]
+from inspect_ai import eval as inspect_eval
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import EvalLog
 

@@ -193,7 +193,7 @@ def read(text: str | bytes) -> Envelope:
         DirectiveError: too large, no such JSON, of another version, or written
             in another way than ``render`` does.
     """
-    if not isinstance(text, str | bytes):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+    if not isinstance(text, str | bytes):  # callers may be untyped
         raise DirectiveError(f"a signed directive is a text, not {type(text).__name__}")
     try:
         raw = text.encode() if isinstance(text, str) else text

@@ -36,11 +36,11 @@ class Principal:
     __slots__ = ("__weakref__", "_id", "_label", "_secret")
 
     def __init__(self, label: str, secret: bytes | None = None) -> None:
-        if not isinstance(label, str) or not label.isprintable():  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        if not isinstance(label, str) or not label.isprintable():  # callers may be untyped
             raise RegistryError("a principal's label is a printable string")
         if secret is None:
             secret = secrets.token_bytes(_SECRET_BYTES)
-        if not isinstance(secret, bytes) or len(secret) < _LEAST_BYTES:  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        if not isinstance(secret, bytes) or len(secret) < _LEAST_BYTES:  # callers may be untyped
             raise RegistryError(f"a principal's secret is bytes, at least {_LEAST_BYTES} of them")
         self._label, self._secret, self._id = label, secret, UUID(bytes=_fingerprint(secret))
 
@@ -84,7 +84,7 @@ def identify(by: Principal) -> UUID:
         raise AuthorityError(f"by= takes the caller's Principal, not {type(by).__name__}")
     # The attributes are read past the properties: a proof does not ask the prover.
     try:
-        secret, claimed = by._secret, by._id  # pyright: ignore[reportPrivateUsage]
+        secret, claimed = by._secret, by._id
         # A proof holds for these very objects; of an id, the number can be changed in place.
         proof = _proven.get(by)
         if (

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from deepagents import (
-    create_deep_agent,  # pyright: ignore[reportUnknownVariableType]  # its generics are open
+    create_deep_agent,
 )
 from deepagents.backends import StateBackend
 from deepagents.middleware.summarization import SummarizationMiddleware

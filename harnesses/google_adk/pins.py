@@ -125,7 +125,7 @@ class PinPlugin(BasePlugin):
 
     def _place(self, request: LlmRequest, now: Rendering) -> tuple[bool, tuple[Removed, ...]]:
         """Put the pins into a request; return whether it changed, and the blocks taken out of it."""
-        if request.config is None:  # pyright: ignore[reportUnnecessaryComparison]  # a callback may
+        if request.config is None:
             request.config = types.GenerateContentConfig()
         given = request.config.system_instruction
         if given is None or isinstance(given, str):
@@ -157,7 +157,7 @@ def _part(text: str) -> types.Part:
 
 
 def _is_live(context: CallbackContext) -> bool:
-    invocation = context._invocation_context  # pyright: ignore[reportPrivateUsage]
+    invocation = context._invocation_context
     return invocation.live_request_queue is not None
 
 
@@ -170,7 +170,7 @@ def _steps(context: CallbackContext) -> dict[int, tuple[State, tuple[Removed, ..
 
 def _verifies_last(context: CallbackContext) -> bool:
     """Have the agent's callbacks end with the one that verifies; False where it has none."""
-    agent = context._invocation_context.agent  # pyright: ignore[reportPrivateUsage]
+    agent = context._invocation_context.agent
     if not isinstance(agent, LlmAgent):
         return False
     own = [one for one in agent.canonical_before_model_callbacks if one is not _last]
@@ -183,9 +183,9 @@ def _last(callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResp
     """Verify the pins of each plugin of the app, right before the model is called."""
     if _is_live(callback_context):
         return None
-    context = callback_context._invocation_context  # pyright: ignore[reportPrivateUsage]
+    context = callback_context._invocation_context
     steps = _steps(callback_context)
     for plugin in context.plugin_manager.plugins:
         if isinstance(plugin, PinPlugin):
-            plugin._verify(llm_request, steps.get(id(plugin)))  # pyright: ignore[reportPrivateUsage]
+            plugin._verify(llm_request, steps.get(id(plugin)))
     return None

@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 from langchain.agents import (
-    create_agent,  # pyright: ignore[reportUnknownVariableType]  # its generics are open
+    create_agent,
 )
 from langchain.agents.middleware import (
     ClearToolUsesEdit,

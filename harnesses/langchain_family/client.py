@@ -21,7 +21,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langsmith.run_helpers import (
-    tracing_context,  # pyright: ignore[reportUnknownVariableType]  # it takes what it has no type for
+    tracing_context,
 )
 
 from constraintrot.harnesses import openai_format

@@ -187,7 +187,7 @@ def guarded(model: M, guard: Guard, *, lasting: bool = False) -> M:
         return cast("M", model)
     guards = (*held, guard)
     # Worked out once and then kept by LangChain: so copies have it, and work it out no more.
-    _ = model._serialized  # pyright: ignore[reportPrivateUsage]
+    _ = model._serialized
     copy = model.model_copy()
     # Of the model's own class, so that whoever asks what it is gets the same answer.
     kind = type(model).__bases__[0] if held else type(model)
@@ -206,7 +206,7 @@ def _guarded_type(kind: type[BaseChatModel], guards: tuple[Guard, ...]) -> type[
         "__doc__": kind.__doc__,
         "__annotations__": {_GUARDS: tuple[Guard, ...]},
         _GUARDS: PrivateAttr(default=guards),
-        "_get_llm_string": _keyed_by_pins(kind._get_llm_string),  # pyright: ignore[reportPrivateUsage]
+        "_get_llm_string": _keyed_by_pins(kind._get_llm_string),
     }
     for name in _BOUNDARY:
         # LangChain asks which of these a class has of its own.

@@ -12,9 +12,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
-
-# Marked as typed, but not where pyright looks for it.
-from langgraph.graph import (  # pyright: ignore[reportMissingTypeStubs]
+from langgraph.graph import (
     START,
     MessagesState,
     StateGraph,

@@ -20,9 +20,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.messages.utils import count_tokens_approximately
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-
-# Marked as typed, but not where pyright looks for it.
-from langgraph.graph import (  # pyright: ignore[reportMissingTypeStubs]
+from langgraph.graph import (
     START,
     MessagesState,
     StateGraph,

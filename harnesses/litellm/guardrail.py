@@ -10,7 +10,7 @@ import litellm
 from fastapi import HTTPException
 from litellm.exceptions import BadRequestError
 from litellm.integrations.custom_guardrail import CustomGuardrail
-from litellm.types.guardrails import (  # pyright: ignore[reportMissingTypeStubs]
+from litellm.types.guardrails import (
     GuardrailEventHooks,
     LitellmParams,
 )
@@ -114,7 +114,7 @@ class PinGuardrail(CustomGuardrail):
                 "give the guardrail one of policies (a list of texts), seeds (a file or folder),"
                 " signed (a list and its owner's key) or, in Python, a registry"
             )
-        super().__init__(  # pyright: ignore[reportUnknownMemberType]  # LiteLLM's
+        super().__init__(
             supported_event_hooks=[GuardrailEventHooks.pre_call],
             **chosen,
         )

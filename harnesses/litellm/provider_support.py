@@ -15,14 +15,14 @@ from typing import Any, cast
 
 import litellm
 from litellm.exceptions import BadRequestError
-from litellm.litellm_core_utils.prompt_templates.factory import (  # pyright: ignore[reportMissingTypeStubs]
+from litellm.litellm_core_utils.prompt_templates.factory import (
     map_system_message_pt,
 )
-from litellm.llms.vertex_ai.common_utils import (  # pyright: ignore[reportMissingTypeStubs]
+from litellm.llms.vertex_ai.common_utils import (
     get_supports_system_message,
 )
-from litellm.types.utils import LlmProviders  # pyright: ignore[reportMissingTypeStubs]
-from litellm.utils import ProviderConfigManager  # pyright: ignore[reportMissingTypeStubs]
+from litellm.types.utils import LlmProviders
+from litellm.utils import ProviderConfigManager
 
 from constraintrot.defenses.pinning.message_list import OPERATOR
 from constraintrot.harnesses.litellm.placement import (

@@ -118,7 +118,7 @@ def pinned_model(
     """
     pinned_block = PinnedBlock.of(pins, heading=heading, report=report)
     found = MultiProvider().get_model(model) if isinstance(model, str) else model
-    if not isinstance(found, Model):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+    if not isinstance(found, Model):  # callers may be untyped
         raise ParameterError(f"a {type(found).__name__} is no agents.Model")
     return pinning_copy(found, pinned_block, _methods)
 

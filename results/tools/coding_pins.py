@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from inspect_ai import eval_set  # pyright: ignore[reportUnknownVariableType]
+from inspect_ai import eval_set
 from inspect_ai.log import EvalLog, EvalSample, list_eval_logs, read_eval_log
 
 from constraintrot.coding_agents.catalogue import PACKAGES, Package, package

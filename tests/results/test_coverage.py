@@ -54,7 +54,7 @@ def test_the_chosen_interval_holds_where_those_that_were_not_do_not() -> None:
     ],
 )
 def test_verdicts(covered: float | None, zero: bool, verdict: str) -> None:
-    assert coverage._verdict(covered, zero) == verdict  # pyright: ignore[reportPrivateUsage]
+    assert coverage._verdict(covered, zero) == verdict
 
 
 def test_one_seed_one_table(

@@ -235,7 +235,7 @@ def _value(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [_value(one, change) for one in value]  # pyright: ignore[reportUnknownVariableType]
+        return [_value(one, change) for one in value]
     if isinstance(value, dict):
-        return {key: _value(one, change) for key, one in value.items()}  # pyright: ignore[reportUnknownVariableType]
+        return {key: _value(one, change) for key, one in value.items()}
     return value

@@ -62,11 +62,11 @@ class Pipeline:
             raise ParameterError(f"a pipeline takes each layer once: {', '.join(names)}")
         _check_order(layers, names)
         self.layers = tuple(layers)
-        if not isinstance(pins, Registry | Pins | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(pins, Registry | Pins | None):
             raise ParameterError(
                 f"pins are a Registry (Registry(operator).pin(text, by=operator)), not {pins!r:.60}"
             )
-        if not isinstance(budget, Budget):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(budget, Budget):
             raise ParameterError(
                 f"budget is a Budget, as Budget(total=100_000), not {budget!r:.60}"
             )

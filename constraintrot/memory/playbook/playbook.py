@@ -60,13 +60,13 @@ class Playbook:
         pins: Callable[[], str] | None = None, counter: Callable[[str], int] = tokens.count,
     ) -> None:  # fmt: skip
         for name, value in (("budget", budget), ("most", most)):
-            if value is not None and (not isinstance(value, int) or value < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
+            if value is not None and (not isinstance(value, int) or value < 1):
                 raise PlaybookError(f"{name} is a whole number, 1 or more, not {value!r}")
         if pins is not None and not callable(pins):
             raise PlaybookError(
                 f"pins is a function, as pinned_text of a Registry, not {pins!r:.60}"
             )
-        if not isinstance(refinement, Refinement):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(refinement, Refinement):
             raise PlaybookError(
                 "refinement is PROACTIVE, LAZY, APPEND_ONLY or another Refinement, not"
                 f" {refinement!r}"
@@ -134,7 +134,7 @@ class Playbook:
         After an error the playbook is as it was.
         """
         found = delta if isinstance(delta, Delta) else Delta(tuple(delta))
-        if not all(isinstance(one, Operation) for one in found.operations):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not all(isinstance(one, Operation) for one in found.operations):
             raise PlaybookError(
                 f"a delta is a list of operations, as [Add(...)], not {delta!r:.60}"
             )

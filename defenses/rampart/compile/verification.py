@@ -42,7 +42,7 @@ def verification(store: Store, text: str | Iterable[str]) -> Verification:
         RegistryError: something in it is no text.
     """
     texts = [text] if isinstance(text, str) else list(text)
-    if not all(isinstance(one, str) for one in texts):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+    if not all(isinstance(one, str) for one in texts):  # callers may be untyped
         raise RegistryError("verify() takes a text or several, not message objects")
     with store.lock:
         entries, _, manifest = store.pinned()

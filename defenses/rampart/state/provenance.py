@@ -127,9 +127,9 @@ def _line(registry: UUID, entry: Entry) -> Line:
         registry=registry,
         name=entry.name,
         digest=entry.digest,
-        source=facts["source"],  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # from our own log
+        source=facts["source"],  # type: ignore[arg-type]  # from our own log
         author=entry.by,
-        run=facts["run"],  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # from our own log
+        run=facts["run"],  # type: ignore[arg-type]  # from our own log
         pinned=entry.action == "pin",
         created=entry.time,
     )

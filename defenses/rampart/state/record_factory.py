@@ -47,7 +47,7 @@ def new_record(
     Raises:
         RegistryError: an argument is of a wrong kind or out of range.
     """
-    if not isinstance(fields["removable"], bool):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+    if not isinstance(fields["removable"], bool):  # callers may be untyped
         raise RegistryError(f"removable is True or False; got {fields['removable']!r}")
     checked = block.checked_name(name)
     entry, plain = new_entry(counter, checked, content, pinned=pinned, author=author.shown)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVariableType]
+from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalSample
 
 from constraintrot.errors import ConstraintRotError

@@ -79,7 +79,7 @@ def _spoofed_class(victim: Principal) -> Any:
         _secret = b"x" * 32
 
         @property  # type: ignore[misc]
-        def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        def __class__(self) -> type:
             return Principal
 
     return Spoof()

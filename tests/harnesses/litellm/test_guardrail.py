@@ -19,9 +19,9 @@ with warnings.catch_warnings():
     # LiteLLM's own imports are not up to date with what they use.
     warnings.simplefilter("ignore")
     import litellm
-    from litellm.caching.caching import Cache  # pyright: ignore[reportMissingTypeStubs]
+    from litellm.caching.caching import Cache
     from litellm.exceptions import BadRequestError
-    from litellm.types.caching import LiteLLMCacheType  # pyright: ignore[reportMissingTypeStubs]
+    from litellm.types.caching import LiteLLMCacheType
 
     from constraintrot import pinned
     from constraintrot.harnesses.litellm import placement

@@ -26,7 +26,7 @@ with warnings.catch_warnings():
     # LiteLLM's own imports are not up to date with what they use.
     warnings.simplefilter("ignore")
     import litellm
-    from litellm.types.utils import LlmProviders  # pyright: ignore[reportMissingTypeStubs]
+    from litellm.types.utils import LlmProviders
 
     from constraintrot.harnesses.litellm.routes import Passage, passing
     from constraintrot.litellm import PinGuardrail
