@@ -13,18 +13,17 @@ from constraintrot.report.claims import html
 from constraintrot.report.claims.page import Words, markdown
 from constraintrot.report.page.summary import rounded
 from constraintrot.report.tables import Table
+from constraintrot.runs.reproduce import kept
 from constraintrot.runs.reproduce.cells import chunks
-from constraintrot.runs.reproduce.meter import Meter
 from constraintrot.runs.reproduce.play import (
     QUALIFICATION,
     State,
     after,
-    finished,
     needs,
     qualified,
     sizes_of,
 )
-from constraintrot.runs.reproduce.registration import Registration, code, presets
+from constraintrot.runs.reproduce.registration import Registration, presets
 from constraintrot.tasks.catalogue import FAMILIES
 
 _DESIGN = (
@@ -91,6 +90,7 @@ def write(folder: Path, registration: Registration) -> str:
     )
     for name, text in zip(NAMES, texts, strict=True):
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    kept.write(registration, folder)
     verdicts = [claim.verdict for claim in answered]
     told = ", ".join(f"{verdicts.count(name)} {name}" for name in dict.fromkeys(verdicts))
     return f"{folder / NAMES[1]}: {told}"
@@ -134,24 +134,23 @@ def side_by_side(folders: Sequence[Path]) -> str:
 def reached(registration: Registration, folder: Path) -> State:
     """Return how far a reproduction is, by its whole looks; nothing is played."""
     sizes = sizes_of(registration, qualified(registration, folder))
+    played = kept.played(registration, folder)
     state = State(0, None, None)
     for look in range(1, registration.looks + 1):
         needed, there = needs(registration, sizes, folder, look)
-        missing = [one for one in chunks(needed, there) if not finished(folder, one)]
+        missing = [one for one in chunks(needed, there) if one.name not in played.evaluations]
         if missing:
             stopped = f"look {look} lacks {len(missing)} of its evaluations"
-            return State(
-                state.look, state.looked, state.frame, stopped, _dollars(registration, folder)
-            )
+            return State(state.look, state.looked, state.frame, stopped, played.dollars)
         state = State(look, *after(registration, sizes, folder, look), "", 0.0)
         if state.looked is not None and len(state.looked.decided) == len(sizes):
             break
-    return State(state.look, state.looked, state.frame, "", _dollars(registration, folder))
+    return State(state.look, state.looked, state.frame, "", played.dollars)
 
 
 def departures(registration: Registration, folder: Path, state: State) -> Iterator[str]:
     """Yield what was done otherwise than it had been registered."""
-    if (now := code()) != registration.code:
+    if (now := kept.played(registration, folder).code) != registration.code:
         yield (
             f"The code is {_code(now)}, and {_code(registration.code)} when this was registered."
         )
@@ -194,10 +193,6 @@ def _left_out(left_out: dict[str, str]) -> Iterator[str]:
 def _told(claim: dict[str, Any]) -> str:
     why = ", ".join(dict.fromkeys(str(one["reason"]) for one in claim["reasons"]))
     return f"{claim['verdict']} ({why})" if why else str(claim["verdict"])
-
-
-def _dollars(registration: Registration, folder: Path) -> float:
-    return Meter(folder, registration.prices).dollars
 
 
 def _code(told: dict[str, str]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from constraintrot.command_line import model_in_role, named_model
+from constraintrot.errors import ConstraintRotError
 from constraintrot.report import qualification as qualifying
 from constraintrot.report.claims.looks import Looked, Sizes, looked
 from constraintrot.report.page import design, frames
@@ -18,6 +19,7 @@ from constraintrot.report.qualified import usable
 from constraintrot.runs.play import continued
 from constraintrot.runs.prices import cost
 from constraintrot.runs.qualify import play as play_qualification
+from constraintrot.runs.reproduce import kept
 from constraintrot.runs.reproduce.cells import Cell, Chunk, cells, chunks, requests, seeds
 from constraintrot.runs.reproduce.meter import Meter
 from constraintrot.runs.reproduce.planning import size_of
@@ -114,7 +116,15 @@ def play(
         folder: the folder of the reproduction, which holds its qualification.
         tell: is told of the progress, a line at a time.
         hours: the most hours of this call; None: no limit.
+
+    Raises:
+        ConstraintRotError: the folder has episodes, and not the logs that they came from.
     """
+    if (folder / kept.EPISODES).exists() and not kept.has_logs(folder):
+        raise ConstraintRotError(
+            f"{folder} has no logs to go on from; `constraintrot reproduce page {folder}` makes its"
+            " page, and a new folder plays anew"
+        )
     ends = None if hours is None else time.monotonic() + 3600 * hours
     sizes = sizes_of(registration, qualified(registration, folder))
     state = State(0, None, None)
@@ -173,7 +183,7 @@ def after(
     Episodes beyond a claim's size at a look do not count for it, so what a later look added
     changes nothing of an earlier one.
     """
-    frame = episodes(folder / "logs")
+    frame = kept.episodes(folder)
     return looked(registration.claims, frame, sizes, look), frame
 
 
@@ -184,7 +194,7 @@ def episodes(logs: Path) -> pd.DataFrame:
 
 def finished(folder: Path, chunk: Chunk) -> bool:
     """Return whether a chunk was played to its end."""
-    return (folder / "logs" / chunk.name / "done").exists()
+    return (folder / kept.LOGS / chunk.name / kept.DONE).exists()
 
 
 def progress(registration: Registration, state: State) -> str:
@@ -201,7 +211,7 @@ def progress(registration: Registration, state: State) -> str:
 def _play(registration: Registration, folder: Path, chunk: Chunk, purse: _Purse) -> None:
     if finished(folder, chunk):
         return
-    logs = folder / "logs" / chunk.name
+    logs = folder / kept.LOGS / chunk.name
     roles = {
         role: model_in_role(role, name, memoize=True) for role, name in registration.roles.items()
     }
@@ -222,7 +232,7 @@ def _play(registration: Registration, folder: Path, chunk: Chunk, purse: _Purse)
         if whole:
             break
     # What has no verdict now is lost, and claims count it as unknown: a look's data are final.
-    (logs / "done").touch()
+    (logs / kept.DONE).touch()
 
 
 class _Purse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from constraintrot.cli.reproduce import reproduce
-from constraintrot.runs.reproduce import page, registration
+from constraintrot.runs.reproduce import kept, page, registration
 from constraintrot.runs.reproduce import play as playing
 from constraintrot.runs.reproduce.cells import Chunk, chunks
 from constraintrot.runs.reproduce.meter import Meter
@@ -68,6 +69,24 @@ def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(
     assert "**By construction.** The agent is a script" in told
     assert told.count("a verdict is about what stands in its last input") == 2, "opening and claim"
     assert f"digest {registration.read(whole / registration.FILE).digest[:16]}" in text
+    made_again(whole, tmp_path / "kept", monkeypatch)
+
+
+def made_again(whole: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a page without its logs, by a later version."""
+    folder.mkdir()
+    for name in (registration.FILE, playing.QUALIFICATION, kept.EPISODES, kept.FACTS):
+        shutil.copy(whole / name, folder)
+    monkeypatch.setattr(kept, "code", lambda: {"version": "9", "sources": "later"})
+    run("page", str(folder))
+    for name in page.NAMES:
+        assert (folder / name).read_text() == (whole / name).read_text(), name
+    refused = CliRunner().invoke(reproduce, ["play", str(folder)])
+    assert "has no logs to go on from" in refused.output
+    lost = (folder / kept.EPISODES).read_text().splitlines(keepends=True)
+    (folder / kept.EPISODES).write_text("".join(lost[: len(lost) // 2]))
+    run("page", str(folder))
+    assert (folder / "claims.md").read_text() != (whole / "claims.md").read_text()
 
 
 def test_a_limit_of_dollars_stops_the_play(tmp_path: Path) -> None:
