@@ -14,7 +14,7 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,23 +94,40 @@ def _context(diff: Sequence[dict[str, str]]) -> str:
 async def ask(reader: Reader, path: Path, seed: int, minutes: float) -> None:
     """Ask about the texts that a file does not hold yet, until the time is over."""
     end = time.monotonic() + 60 * minutes
-    done = {(row["source"], row["item"]) for row in rows(path)}
-    left = [one for one in texts() if (one.source, one.item) not in done]
+    given = list(texts())
+    known = {(row["source"], row["item"]): (row["new"], row["bound"]) for row in rows(path)}
+    # Several frames hold the same context; what was asked once is not asked again.
+    said = {_question(one): known[one.source, one.item] for one in given if _is_of(one, known)}
+    left = [one for one in given if not _is_of(one, known)]
     with path.open("a", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        if not done:
+        if not known:
             writer.writerow(_COLUMNS)
         for one in sorted(left, key=lambda one: _drawn(one, seed)):
             if time.monotonic() > end:
                 return
-            variant = load(one.family, one.locale).variant(one.seed, one.split, texts=1)  # type: ignore[arg-type]  # as the frame has it
-            policy = variant.policy(one.wording)  # type: ignore[arg-type]  # as the frame has it
-            (found,) = await reader.states([Rule(policy, variant.slots)], [one.text])
+            question = _question(one)
+            if question not in said:
+                said[question] = await _asked(reader, one)
             writer.writerow(
-                (one.source, one.item, one.family, one.locale, one.label, one.old, found.state,
-                 f"{found.bound:.4f}")
-            )  # fmt: skip
+                (one.source, one.item, one.family, one.locale, one.label, one.old, *said[question])
+            )
             stream.flush()
+
+
+async def _asked(reader: Reader, one: Text) -> tuple[str, str]:
+    variant = load(one.family, one.locale).variant(one.seed, one.split, texts=1)  # type: ignore[arg-type]  # as the frame has it
+    policy = variant.policy(one.wording)  # type: ignore[arg-type]  # as the frame has it
+    (found,) = await reader.states([Rule(policy, variant.slots)], [one.text])
+    return found.state, f"{found.bound:.4f}"
+
+
+def _question(one: Text) -> tuple[object, ...]:
+    return one.family, one.locale, one.seed, one.split, one.wording, one.text
+
+
+def _is_of(one: Text, known: Container[tuple[str, str]]) -> bool:
+    return (one.source, one.item) in known
 
 
 def _drawn(one: Text, seed: int) -> str:

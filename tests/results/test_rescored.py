@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from constraintrot.rule_text.reader import Reading, Rule
 from constraintrot.rule_text.survival import SURVIVED
 from constraintrot.rule_text.survival.states import EVERY_STATE
+from results.tools import rescored
 from results.tools.reading import rows
 from results.tools.rescored import CASES, FILE, PAGE, page, texts
 
@@ -23,3 +32,24 @@ def test_each_answer_is_of_a_committed_text_and_in_keeping_with_its_probability(
         assert (row["new"] in SURVIVED) == (float(row["bound"]) >= 0.5)
         assert bool(row["label"]) == (row["source"] == CASES)
         assert one.text or row["new"] == "lost"
+
+
+def test_equal_questions_are_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = next(iter(texts()))
+    given = [replace(one, item=str(at)) for at in range(3)] + [
+        replace(one, item="x", text="Other.")
+    ]
+    monkeypatch.setattr(rescored, "texts", lambda: iter(given))
+    asked: list[str] = []
+
+    class Counting:
+        name = "counting"
+
+        async def states(self, rules: Sequence[Rule], parts: Sequence[str]) -> list[Reading]:
+            asked.extend(parts)
+            return [Reading("lost", 0.1)]
+
+    for _ in range(2):
+        asyncio.run(rescored.ask(Counting(), tmp_path / "some.csv", 1, 9.0))  # type: ignore[arg-type]  # states alone is asked
+    assert sorted(asked) == sorted(["Other.", one.text])
+    assert [row["new"] for row in rows(tmp_path / "some.csv")] == ["lost"] * 4
