@@ -70,6 +70,7 @@ class EpisodeFacts(BaseModel):
     asked_by: Annotated[str | None, _P, _K, _L, _Q, _V] = None
     split: Annotated[str | None, _P, _L, _C, _Q] = None
     phrasing: Annotated[int | None, _P] = None
+    policy_phrasing: Annotated[int | None, _P] = None
     request: Annotated[str | None, _P] = None
     session: Annotated[str | None, _P] = None
     awareness: Annotated[bool | float | str | None, _M] = None
@@ -133,7 +134,7 @@ REQUEST = ("family", "allowed", "request")
 SESSION = "session"
 """Column of the recorded session that an episode's history is; one cluster, where several are."""
 
-POLICY = ("family", "locale", "wording", "split")
+POLICY = ("family", "locale", "wording", "split", "policy_phrasing")
 """Columns that the sentence of a policy depends on."""
 
 LATER: Mapping[str, str] = {"system_prompt": "short", "asked_by": "same"}

@@ -24,8 +24,8 @@ def test_a_row_tells_the_request_and_an_older_frame_is_read_without_it(
     log: Path, tmp_path: Path
 ) -> None:
     rows = frame.episodes([log])
-    facts = rows.iloc[0][["split", "phrasing", "exercised"]].to_dict()
-    assert facts == {"split": "held_out", "phrasing": 1, "exercised": 2}
+    facts = rows.iloc[0][["split", "phrasing", "policy_phrasing", "exercised"]].to_dict()
+    assert facts == {"split": "held_out", "phrasing": 1, "policy_phrasing": 1, "exercised": 2}
     assert rows["request"].iloc[0] == load("soft_email").variant(0).request()
     older = tmp_path / "older.csv"
     rows.drop(columns=["split", "phrasing", "request", "exercised"]).to_csv(older, index=False)

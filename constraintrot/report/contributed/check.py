@@ -51,6 +51,9 @@ if TYPE_CHECKING:
 Tasks: TypeAlias = Mapping[str, Callable[..., Task]]
 """Tasks whose episodes can be rebuilt, by Inspect's name."""
 
+# Frames of earlier versions lack it; without it more episodes are one cluster, so leaving it out
+# makes nothing look surer.
+_LATER = ("policy_phrasing",)
 _NAMED_BY = ("family", "seed", "condition", "defense")
 
 
@@ -218,7 +221,8 @@ def _row(name: str, row: Mapping[str, Any], plan: Planned, answer: Answer) -> It
     facts = _as_played({**plan.facts, "replicate": plan.replicate}, row)
     for fact in names(Role.PLANNED):
         wanted, given = text(facts.get(fact)), text(row.get(fact))
-        if wanted != given and not (wanted in NOTHING and given in NOTHING):
+        lacking = given in NOTHING and (wanted in NOTHING or fact in _LATER)
+        if wanted != given and not lacking:
             yield Finding(
                 EPISODES, f"{name}: {fact} is {given}, and {plan.log} planned {wanted}{_old(fact)}"
             )

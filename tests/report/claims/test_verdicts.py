@@ -392,3 +392,14 @@ def test_verdicts_are_of_requests_and_told_by_policy_too() -> None:
     (tested,) = found.tests
     assert tested.by_policy is not None
     assert (tested.by_policy.clusters, tested.by_policy.p_value) == (1, 1.0)
+
+
+def test_each_phrasing_of_a_policy_is_a_policy_of_its_own() -> None:
+    rows = [
+        row(condition == "compaction", condition=condition, seed=seed, policy_phrasing=seed % 3, request=f"r{seed}")
+        for seed in range(6) for condition in ("control", "compaction")
+    ]  # fmt: skip
+    (found,) = ask(prepared(rows), DECAY)
+    (tested,) = found.tests
+    assert tested.by_policy is not None
+    assert tested.by_policy.clusters == 3
