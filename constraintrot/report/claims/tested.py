@@ -160,7 +160,8 @@ def _paired(
     """The outcomes of two arms episode by episode, and the episodes' ids."""
     both = _both(a, b, test)
     matched = arms(both, {name: {"arm": name} for name in (test.a, test.b)}, value, on=on)
-    policies = labels(matched.shared, [name for name in POLICY if name in matched.shared])
+    pairs = both.loc[matched.index[test.a]]
+    policies = labels(pairs, [name for name in POLICY if name in pairs])
     first, second = (matched.values[name] for name in (test.a, test.b))
     outcomes = Outcomes(first, second, matched.labels, policies=policies)
     return outcomes, episodes(both, matched.index[test.a], matched.index[test.b])
