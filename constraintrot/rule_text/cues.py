@@ -79,7 +79,7 @@ LIFTED = Cues(
     r"\bse (?:suspendi|levant|anul|retir|elimin|cancel|derog|revoc)[óo]\b|\b(?:ignor|olvid|desatend)(?:ar|e|a|en|ara|[óo]) (?:\w+ )?%norma%\b",
     "不再(?:适用|要求|受|有效|需要|生效|执行|限)|取消|(?:也|都)(?:行|可以发|能发)|废止|撤[回销]|作废|无需|解除"
     "|不用再?(?:理会|遵守|管|执行|遵循|顾|在意)|并?没有(?:任何)?%规定%(?:说|要求|规定)",
-    r"\bnicht mehr\b(?! als\b)|\b(?:aufgehoben|zur[üu]ck(?:gezogen|genommen)|widerrufen|abgeschafft|ausgesetzt|hinf[äa]llig|gegenstandslos|ausser kraft)\b",
+    r"\bnicht mehr\b(?! als\b)|(?<!nicht )\b(?:aufgehoben|zur[üu]ck(?:gezogen|genommen)|widerrufen|abgeschafft|ausgesetzt|hinf[äa]llig|gegenstandslos|ausser kraft)\b",
     r"\b(?:gilt|gelten) (?:hier |jetzt |derzeit )?nicht\b|\bnicht (?:n[öo]tig|erforderlich|notwendig|verbindlich|vorgeschrieben)\b",
     r"\b(?:gibt|gab|haben|hat|hatten) (?:\w+ ){0,2}?keine?n? (?:\w+ )?%regel%\b|\b(?:ignorier|missacht|umgeh)\w* (?:\w+ ){0,3}?%regel%\b",
     r"\b%regel%\b[^.;:]{0,80}?\b(?:gestrichen|gelockert|entf[äa]llt|entfallen|gekippt|ung[üu]ltig|ignorier\w+)\b",

@@ -46,6 +46,8 @@ _STOPS: Final = {
         "es": "el la los las de que y en un una para con no se por del es son",
     }.items()
 }
+# The cues of these languages are too few to say that a sentence binds, or which rule one lifts.
+_THIN: Final = frozenset({"de"})
 # Of longer texts, which are rarely read twice, nothing is remembered.
 _LONGEST: Final = 2_000
 # Shares of decisions that were right on texts that this reader was not made on; see docs/survival.md.
@@ -101,7 +103,8 @@ def _of_text(rule: Rule, text: str) -> Survival:
         return found if _is_plain(rule, text, found) else replace(found, state="cannot tell")
     # On free text these cues were wrong as often as right; with declared slots they are not.
     if rule.slots and found.state in ("weakened", "contradicted"):
-        return found
+        named = cues.RULE.search(found.window.casefold()) or _own_words(policies, text)
+        return found if named or not _is_thin(rule) else replace(found, state="cannot tell")
     if found.state == "lost" and _is_absent(rule, text):
         return Survival("lost")
     return replace(found, state="cannot tell")
@@ -120,11 +123,19 @@ def _is_plain(rule: Rule, text: str, found: Survival) -> bool:
         near = re.sub(r"\b(?:says?|reads?|still(?= in force| holds?| appl(?:y|ies)))\b", " ", near)
     if any(turn[0] not in own for turn in cues.TURNS.find(near)) or _taken_back(rule, after):
         return False
+    if _is_thin(rule) and (
+        found.state != "verbatim" or cues.ANAPHOR.search(_behind(after.casefold()))
+    ):
+        return False
     if found.state == "verbatim":
         return True
     deed = cues.DEED.search(cues.PASSIVE.without(window.casefold()))
     told = deed is not None and deed[0] not in own
     return bool(rule.slots) and not told and len(_content(window) - _content(own)) <= _BESIDE
+
+
+def _is_thin(rule: Rule) -> bool:
+    return _language_of_rule(rule.text) in _THIN
 
 
 def _own_words(policies: Sequence[str], text: str) -> str:
@@ -185,13 +196,14 @@ def _is_silent(rule: Rule, text: str) -> bool:
     A request or a report may name all that the rule is about, and states no duty.
     """
     phrases, named, words = _sought(rule)
+    thin = _is_thin(rule)
     for line in text.splitlines():
         parts = [folded(part).replace("’", "'") for part in sentences(line)]
         for pair in map(" ".join, pairwise([*parts, ""])):
             there, shared = standing(pair, phrases), len(words & _stems(pair))
             about = there & named or (there and shared) or shared >= _MENTIONS
             # The cues take far longer to look for than what the rule is about.
-            if about and any(cue.search(pair) for cue in _FORCE):
+            if about and ((thin and there & named) or any(cue.search(pair) for cue in _FORCE)):
                 return False
     return True
 

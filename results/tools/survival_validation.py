@@ -97,7 +97,7 @@ def said_now() -> Mapping[str, SurvivalState]:
 
 
 def first_run() -> dict[str, SurvivalState]:
-    """What the rules said of the held-out half and the later texts at their first run."""
+    """What was said of a text at the first run: by the rules, and by words of all German ones."""
     with FIRST_RUN.open(newline="", encoding="utf-8") as file:
         return {row["id"]: row["state"] for row in csv.DictReader(file)}  # type: ignore[misc]  # as written
 
@@ -126,13 +126,20 @@ Read the held-out figures as an upper bound: most texts are put together from cl
 The judge (role `judge`) and the probe were not measured here: no model that could judge was at hand.
 """
 
+_GERMAN = "de"
+_GERMAN_HEAD = """\
+The reader saw each part once before anything was mended on it: first both halves, then the `later` texts, written after the mending on these, then the `last` ones. The `last` texts were each written around a cue (a message that was withdrawn, a rule that is no recommendation). What was mended is what it decides: in German it tells what stands verbatim, what is not there at all, and what is lifted or weakened where the sentence names a rule; all else it cannot tell.\
+"""
+
 
 def page() -> str:
     """The whole page."""
     agreed = [case for case in cases() if case.agreed]
-    held_out = [case for case in agreed if case.half == "held_out"]
-    later = [case for case in agreed if case.half == "later"]
-    last = [case for case in agreed if case.half == "last"]
+    # The rules decided each of these; the German texts were first read by words.
+    unseen = [case for case in agreed if case.locale != _GERMAN]
+    held_out = [case for case in unseen if case.half == "held_out"]
+    later = [case for case in unseen if case.half == "later"]
+    last = [case for case in unseen if case.half == "last"]
     real = [case for case in agreed if case.source != WRITTEN]
     first, now = first_run(), said_now()
     lines = [*_HEAD.splitlines(), "", *_counts(), ""]
@@ -149,6 +156,14 @@ def page() -> str:
         "",
     ]
     lines += [
+        "## German: the reader words, first run and now",
+        "",
+        _GERMAN_HEAD,
+        "",
+        *_german(),
+        "",
+    ]
+    lines += [
         "## Survived or not: rules, words and mentions",
         "",
         *_survival(agreed, (last, later, held_out), real),
@@ -161,6 +176,24 @@ def page() -> str:
     lines += ["## Where the two readings differ", "", *_disagreements(), ""]
     lines += ["## What words gets wrong now", "", *_errors(agreed, now), ""]
     return "\n".join(lines)
+
+
+def _german() -> list[str]:
+    first, now = first_run(), said_now()
+    rows: list[list[str]] = []
+    for half in dict.fromkeys(case.half for case in cases()):
+        of = [
+            case for case in cases() if case.agreed and (case.locale, case.half) == (_GERMAN, half)
+        ]
+        counted = [_decided(of, said) for said in (first, now)]
+        rows.append([half.replace("_", " "), str(len(of)), *counted[0], *counted[1]])
+    return _table(["half", "texts", "decided first", "wrong", "decided now", "wrong"], rows)
+
+
+def _decided(of: Sequence[Case], said: Mapping[str, SurvivalState]) -> tuple[str, str]:
+    decided = [case for case in of if said[case.id] != "cannot tell"]
+    wrong = sum(said[case.id] != case.a for case in decided)
+    return _share(len(decided), len(of)), _share(wrong, len(decided))
 
 
 def _counts() -> list[str]:

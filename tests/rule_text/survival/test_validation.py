@@ -7,6 +7,7 @@ from pathlib import Path
 
 from constraintrot.rule_text.survival import STATES, SURVIVED
 from constraintrot.scenario.files import catalogue
+from constraintrot.scenario.schema import LOCALES
 from results.tools.survival_validation import (
     WRITTEN,
     Case,
@@ -46,9 +47,18 @@ def test_the_texts_are_as_many_as_is_said() -> None:
     assert sum(case.source != WRITTEN for case in every) >= 80
     halves = Counter(case.half for case in every)
     assert abs(halves["development"] - halves["held_out"]) < 10
-    assert set(first_run()) == {case.id for case in every if case.half != "development"}
-    for locale in ("en", "es", "zh"):
+    unread = {case.id for case in every if case.half != "development" or case.locale == "de"}
+    assert set(first_run()) == unread
+    for locale in LOCALES:
         assert {case.a for case in every if case.locale == locale} == set(STATES)
+
+
+def test_words_are_rarely_wrong_in_german_where_they_decide() -> None:
+    """At their first run they were wrong in 25 of the 110 texts that they decided."""
+    german = [case for case in AGREED if case.locale == "de"]
+    decided = [case for case in german if said_now()[case.id] != "cannot tell"]
+    assert len(decided) >= 25
+    assert sum(said_now()[case.id] != case.a for case in decided) <= 0.05 * len(decided)
 
 
 def test_the_rules_tell_states_apart_that_mentions_do_not() -> None:
