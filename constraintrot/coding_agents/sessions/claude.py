@@ -8,7 +8,9 @@ not read; a root CLAUDE.md is sent with each request and stands in no line of it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import cast
 
 from constraintrot.coding_agents.sessions.events import (
     Channel,
@@ -37,6 +39,12 @@ _NOT_TYPED = re.compile(
     r"\s*<(?:command-(?:name|message|args)|local-command-\w+|bash-(?:input|stdout|stderr)"
     r"|system-reminder|task-notification)\b"
 )
+# The agent's words about a call that the user refused, and what the user said instead.
+_REFUSED = "The user doesn't want to proceed with this tool use."
+_INSTEAD = "To tell you how to proceed, the user said:\n"
+_CLARIFIES = "The user wants to clarify these questions."
+# What the agent puts behind the results of its tools.
+_REMINDER = re.compile(r"\s*<system-reminder>.*?</system-reminder>", re.DOTALL)
 
 
 def sniff(record: Record) -> bool:
@@ -68,6 +76,9 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
         if kind == "system":
             if record.get("subtype") == "compact_boundary":
                 yield _boundary(number, record)
+            else:
+                # Without a text; but a compaction may name it as the last that it keeps.
+                yield Message("system", "", "system", number, key=string(record, "uuid"))
         elif kind == "attachment":
             yield from _attachment(number, record)
         else:
@@ -86,6 +97,11 @@ def _boundary(number: int, record: Record) -> Compaction:
 
 def _attachment(number: int, record: Record) -> Iterator[Message]:
     attached = at(record, "attachment")
+    typed = plain(at(attached, "prompt")) if _is_typed(attached) else ""
+    if typed:
+        time, key = string(record, "timestamp"), string(record, "uuid")
+        yield Message("user", typed, "user", number, time, key=key)
+        return
     # One without a text is taken in too: a compaction may name it as the last that it keeps.
     text = _all_text(attached)
     kind = string(attached, "type")
@@ -104,6 +120,17 @@ def _attachment(number: int, record: Record) -> Iterator[Message]:
         path or kind,
         string(record, "uuid"),
         attached=True,
+    )
+
+
+def _is_typed(attached: object) -> bool:
+    """Return whether an attachment is what the user typed while the agent worked."""
+    mode, origin = at(attached, "commandMode"), at(attached, "origin", "kind")
+    return (
+        at(attached, "type") == "queued_command"
+        and mode in (None, "prompt")
+        and origin in (None, "human")
+        and not _NOT_TYPED.match(plain(at(attached, "prompt")))
     )
 
 
@@ -160,13 +187,34 @@ def _message(number: int, record: Record, calls: Calls) -> Iterator[Message]:
             channel, origin = calls.answered(at(part, "tool_use_id"))
             if is_project_file(origin):
                 channel = "nested file"
-            yield Message("tool", plain(at(part, "content")), channel, number, time, origin, key)
+            given = Message("tool", plain(at(part, "content")), channel, number, time, origin, key)
+            yield from _result(given, at(record, "toolUseResult", "answers"))
     text = text_parts(content)
     if text:
         own = record.get("isMeta") is True or _NOT_TYPED.match(text) is not None
         yield Message(
             "user", text, "system" if own else "user", number, time, key=key, attached=own
         )
+
+
+def _result(given: Message, answers: object) -> Iterator[Message]:
+    """Yield a tool's result, and apart from it what the user and the agent said in it."""
+    if given.text.startswith(_REFUSED):
+        said = given.text.partition(_INSTEAD)[2]
+        yield replace(given, text=given.text.removesuffix(said), channel="system", origin="")
+        if not said.startswith(_CLARIFIES):
+            yield from _said(given, said)
+        return
+    yield replace(given, text=_REMINDER.sub("", given.text))
+    for reminder in _REMINDER.findall(given.text):
+        yield replace(given, role="user", text=reminder.strip(), channel="system", attached=True)
+    if isinstance(answers, Mapping):
+        yield from _said(given, plain(list(cast("Mapping[object, object]", answers).values())))
+
+
+def _said(given: Message, text: str) -> Iterator[Message]:
+    if text.strip():
+        yield replace(given, role="user", text=text, channel="user", origin="")
 
 
 FORMAT = Format(

@@ -1,7 +1,8 @@
 """Codex: ``~/.codex/sessions/Y/M/D/rollout-*.jsonl``.
 
 A ``compacted`` line holds the whole new context. With a provider that compacts on its
-own side the new context is an encrypted item, of which nothing can be said.
+own side the summary is an encrypted item, of which nothing can be said; who publishes a
+session may have taken that item out.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ def sniff(record: Record) -> bool:
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
     """The events of a session."""
     calls = Calls()
+    # Hashes of the user's turns: a session may have many, and long ones.
+    typed: set[int] = set()
     for number, record in lines:
         kind, payload = record.get("type"), record.get("payload")
         time = string(record, "timestamp")
@@ -52,12 +55,15 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
             if told:
                 yield Message("system", told, "system", number, time)
         elif kind == "response_item":
-            yield from _item(number, payload, time, calls)
+            for one in _item(number, payload, time, calls):
+                if one.channel == "user":
+                    typed.add(hash(one.text))
+                yield one
         elif kind == "compacted":
-            yield from _compacted(number, payload, time)
+            yield from _compacted(number, payload, time, typed)
 
 
-def _compacted(number: int, payload: object, time: str) -> Iterator[Event]:
+def _compacted(number: int, payload: object, time: str, typed: set[int]) -> Iterator[Event]:
     written = at(payload, "replacement_history")
     if not isinstance(written, list):
         kept = Kept(
@@ -79,6 +85,8 @@ def _compacted(number: int, payload: object, time: str) -> Iterator[Event]:
         and string(item, "encrypted_content")
         for item in written
     )
+    told = [one for one in new if one.channel not in ("system", "project file")]
+    opaque = opaque or (bool(told) and all(hash(one.text) in typed for one in told))
     yield Compaction(
         number, time, replacement=tuple(new), certainty="opaque" if opaque else "written"
     )

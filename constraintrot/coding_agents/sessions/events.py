@@ -21,7 +21,8 @@ CERTAINTY: Mapping[Certainty, str] = {
     "rebuilt": "the summary and what was kept stand in the session file; the order is the agent's",
     "assumed": "the summary stands in the session file; what was kept beside it is known from"
     " trials of this agent, not from the file",
-    "opaque": "the new context is an encrypted item that nobody but the provider can read",
+    "opaque": "the summary is encrypted, so that nobody but the provider can read it, or was left out"
+    " of the file",
 }
 
 
@@ -46,7 +47,8 @@ class Message:
         role: who spoke, as the model sees it.
         text: its text; thinking is left out.
         channel: how it came.
-        line: where in the file, counted from 1; of a database the row's number.
+        line: where in the file, counted from 1; of a database the row's number, of a session
+            that is one JSON value the message's.
         time: as written in the file; empty if there is none.
         origin: the tool, and the file that it read, where it came by one.
         key: the format's own identifier; empty if there is none.

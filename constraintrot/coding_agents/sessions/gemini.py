@@ -93,8 +93,8 @@ def _read(lines: Iterable[tuple[int, Record]]) -> Iterator[Event]:
         elif "projectHash" in record:
             yield Facts(string(record, "sessionId"), string(record, "cwd"))
             # The form of before: one object for the whole session.
-            for entry in items(record, "messages"):
-                yield from _entry(number, entry, calls)
+            for place, entry in enumerate(items(record, "messages"), 1):
+                yield from _entry(place, entry, calls)
         else:
             begun = True
             yield from _entry(number, record, calls)

@@ -61,10 +61,10 @@ def sniff(record: Record) -> bool:
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
     """The events of exported sessions."""
-    for number, record in lines:
+    for _, record in lines:
         info = record.get("info")
         yield Facts(string(info, "id"), string(info, "directory"), string(info, "version"))
-        for entry in items(record, "messages"):
+        for number, entry in enumerate(items(record, "messages"), 1):
             yield from message(number, at(entry, "info"), items(entry, "parts"))
 
 

@@ -2,7 +2,8 @@
 
 A ``compaction`` line holds the summary and the id of the first entry that is kept.
 Entries are a tree; one whose parent is an earlier entry starts a new branch, and what
-came after that parent is out of the context.
+came after that parent is out of the context. Files of before have no ids: there the
+compaction counts the lines before the first that is kept.
 """
 
 from __future__ import annotations
@@ -48,16 +49,20 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
     calls = Calls()
     last = ""
     for number, record in lines:
-        key, parent = string(record, "id"), string(record, "parentId")
+        named, parent = string(record, "id"), string(record, "parentId")
+        key = named or _counted(number - 1)
         kind, time = record.get("type"), string(record, "timestamp")
         if kind == "session":
             yield Facts(key, string(record, "cwd"), f"session format {record.get('version', '?')}")
             continue
         if parent and last and parent != last:
             yield Compaction(number, time, kept=Kept(last=parent), counted=False)
-        last = key or last
+        last = named or last
         if kind == "compaction":
-            kept = Kept(string(record, "firstKeptEntryId"))
+            first = string(record, "firstKeptEntryId") or _counted(
+                record.get("firstKeptEntryIndex")
+            )
+            kept = Kept(first)
             yield Compaction(number, time, kept=kept)
             yield Message(
                 "user", string(record, "summary"), "summary", number, time, key=key, attached=True
@@ -70,6 +75,11 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
         else:
             # Settings stand in the tree too, and a later entry may name them as its parent.
             yield Message("system", "", "system", number, time, key=key)
+
+
+def _counted(lines: object) -> str:
+    """A key of an entry that has none: the number of lines before it."""
+    return f"line {lines}" if isinstance(lines, int) else ""
 
 
 def _message(number: int, record: Record, key: str, time: str, calls: Calls) -> Iterator[Message]:
