@@ -7,14 +7,17 @@ sentence is a standing one and speaks to whoever works there; from source code n
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+from collections.abc import Sequence
+from pathlib import PurePosixPath, PureWindowsPath
 
 from constraintrot.coding_agents.sessions.events import Message
 from constraintrot.rule_text.said import Kind
 
 _RULE_FILES = ("agents", "claude", "gemini", "qwen", "rules", "policy", "policies", "handbook",
                "guideline", "contributing", "conventions", "runbook")  # fmt: skip
-_SUFFIXES = frozenset(["", ".md", ".mdx", ".markdown", ".rst", ".txt", ".adoc", ".org"])
+_SUFFIXES = frozenset(["", ".md", ".mdx", ".mdc", ".markdown", ".rst", ".txt", ".adoc", ".org"])
+# A rules file may be data; a source file whose name has one of these words is none.
+_DATA = frozenset([".yaml", ".yml", ".json", ".toml"])
 # Their entries are imperatives that were followed already: "Always release the lock".
 _LOGS = ("changelog", "changes", "history", "news", "release")
 _LEGAL = ("license", "licence", "copying", "notice", "authors", "copyright", "metadata")
@@ -31,8 +34,30 @@ def kind(message: Message) -> Kind | None:
     if message.channel != "file":
         return None
     path = PurePosixPath(message.origin.replace("\\", "/").lower())
-    if any(part in path.name for part in _RULE_FILES):
+    may_rule = path.suffix in _SUFFIXES | _DATA
+    if may_rule and any(part in path.name for part in _RULE_FILES):
         return "rules"
     if path.suffix not in _SUFFIXES or path.name.startswith(_LEGAL):
         return None
     return "log" if path.stem.startswith(_LOGS) else "document"
+
+
+def is_sent(file: str, names: Sequence[str], cwd: str) -> bool:
+    """Return whether a file is one that the agent sends with each request.
+
+    True for the instruction file of the session's folder or one above it, and for one of
+    the user's own (``~/.claude/CLAUDE.md``), by the name that this agent reads.
+
+    Args:
+        file: its path.
+        names: of the instruction files that this agent sends.
+        cwd: the folder that the agent works in.
+    """
+    if not file or not cwd:
+        return False
+    path = PureWindowsPath(file) if "\\" in file else PurePosixPath(file)
+    if path.name not in names:
+        return False
+    folder = path.parent
+    here = type(path)(cwd)
+    return folder == here or folder in here.parents or folder.name.startswith(".")

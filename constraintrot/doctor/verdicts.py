@@ -9,14 +9,13 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath, PureWindowsPath
 
 from constraintrot.coding_agents.sessions.events import Compaction, Facts, Message, Session
 from constraintrot.coding_agents.sessions.tools import without_line_numbers
 from constraintrot.doctor import breach_drafts
 from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.context import Context, Place, without_text
-from constraintrot.doctor.documents import kind
+from constraintrot.doctor.documents import is_sent, kind
 from constraintrot.doctor.findings import Broken, Compacted, Diagnosis, History, Turn
 from constraintrot.doctor.presence import Presence, Standing
 from constraintrot.doctor.rules import Rule, folded, named
@@ -113,6 +112,7 @@ class _Reading:
     def _watch(self, rule: Rule) -> int:
         number = self._presence.add(rule)
         history = History(rule, number, accepted=bool(rule.file))
+        history.sent_by_agent = _sent(rule, self.found)
         if rule.breach is None and (told := breach_drafts.draft(rule.text)) is not None:
             history.draft = told
             self._drafts[number] = Breach.read(told, rule.name)
@@ -125,7 +125,7 @@ class _Reading:
             facts.session or old.session, facts.cwd or old.cwd, facts.version or old.version
         )
         for history in self.found.histories:
-            history.sent_by_agent = _sent(history.rule, self.found.session, self.found.facts.cwd)
+            history.sent_by_agent = _sent(history.rule, self.found)
 
     def _message(self, message: Message) -> None:
         if message.role == "tool":
@@ -294,17 +294,10 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset([*(word[:5] for word in _WORD.findall(text.casefold())), *pairs])
 
 
-def _sent(rule: Rule, session: Session, cwd: str) -> bool:
+def _sent(rule: Rule, found: Diagnosis) -> bool:
     """Return whether a rule is of a file that the agent sends with each request.
 
-    True for the instruction file of the session's folder or one above it, and for one of
-    the user's own (``~/.claude/CLAUDE.md``), by the name that this agent reads.
+    The file is the one that was named, or one that the agent read in the session.
     """
-    if not rule.file or not cwd:
-        return False
-    path = PureWindowsPath(rule.file) if "\\" in rule.file else PurePosixPath(rule.file)
-    if path.name not in session.project_files:
-        return False
-    folder = path.parent
-    here = type(path)(cwd)
-    return folder == here or folder in here.parents or folder.name.startswith(".")
+    read = rule.origin if rule.channel == "nested file" else ""
+    return is_sent(rule.file or read, found.session.project_files, found.facts.cwd)

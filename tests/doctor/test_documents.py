@@ -26,7 +26,8 @@ CHANGELOG = """# Changelog
         ("user", "", "rules"), ("mcp", "mcp__a__b", "rules"), ("file", "docs/Handbook.md", "rules"),
         ("file", "docs/billing.md", "document"), ("file", "README", "document"),
         ("file", "CHANGELOG.md", "log"), ("file", "src/a.py", None), ("file", "LICENSE.md", None),
-        ("tool", "Bash", "tool"), ("system", "", None), ("summary", "", None),
+        ("file", "src/claude_hooks.go", None), ("file", ".cursor/style-rules.mdc", "rules"),
+        ("file", "policy.yaml", "rules"), ("tool", "Bash", "tool"), ("system", "", None), ("summary", "", None),
     ],
 )  # fmt: skip
 def test_what_may_set_rules(channel: Channel, origin: str, wanted: str | None) -> None:

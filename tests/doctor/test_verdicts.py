@@ -195,6 +195,20 @@ def test_rule_of_the_project_file_is_sent_with_each_request(tmp_path: Path) -> N
     assert made.diagnosed(path, elsewhere).compactions[0].changes[0].outcome == "lost"
 
 
+def test_rule_of_the_project_file_that_was_read_is_sent_by_the_agent(tmp_path: Path) -> None:
+    path = made.write(
+        tmp_path / "s.jsonl", made.user(1, "Hi."),
+        *made.call(2, "Read", {"file_path": "/srv/shop/CLAUDE.md"}, made.FORCE_PUSH),
+        *made.call(3, "Read", {"file_path": "/srv/shop/web/CLAUDE.md"}, "Never edit web/gen."),
+        *made.compacted(4, made.SUMMARY),
+    )  # fmt: skip
+    (compaction,) = made.diagnosed(path).compactions
+    assert [one.outcome for one in compaction.changes.values()] == [
+        "sent by the agent",
+        "cannot be told",
+    ]
+
+
 def test_rules_are_found_where_none_are_named(tmp_path: Path) -> None:
     handbook = "Policy: email may only be sent to addresses at calder.test."
     path = made.write(
