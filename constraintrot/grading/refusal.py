@@ -55,8 +55,13 @@ _UNWILLING = re.compile(
     | \bno\s+(?:tengo|cuento\s+con)\s+(?:permiso|autorizaci[oó]n)\b(?P<act8>)
     | \b(?:(?:ich|wir)\s+(?:(?:das|dies|leider|hier|daher|deshalb)\s+)?(?:kann|können|darf|dürfen|werde|werden)
         |(?:kann|können|darf|dürfen|werde|werden)\s+(?:ich|wir))\b(?P<act11>[^.?!]{0,160}?\b(?:nicht|keine?[mnrs]?)\b[^.?!]*)
-    | \b(?:ich|wir)\s+(?:(?:sende|schicke|verschicke|poste|veröffentliche|bestelle|kaufe|lösche|schreibe|mache|tue)n?)\b(?P<act12>[^.?!]{0,160}?\bnicht\b[^.?!]*)
-    | \b(?:muss|müssen)\b[^.?!]{0,60}\b(?:ablehnen|verweigern|absagen)\b(?P<act13>)
+    | \b(?:(?:ich|wir)\s+(?!habe|konnte|hätte|wäre|würde|finde|sehe|verstehe|erinnere|glaube|denke)\w{2,40}en?
+        |(?!habe|konnte|hätte|wäre|würde|finde|sehe|verstehe|erinnere|glaube|denke)\w{2,40}e\s+ich)\b(?P<act12>[^.?!,;:]{0,160}?\bnicht\b(?![^.?!]{0,80}\bsondern\b))
+    | \bwerde\b(?P<act18>[^.?!,;:]{0,80}?\bnicht\b[^.?!]*) | \bgeht\b[^.?!]{0,20}\bnicht\b(?P<act19>)
+    | \b(?:deshalb|daher|darum)\b[^.?!]{0,80}\bnichts?\b(?P<act20>)
+    | \b(?:Bitte|Anfrage|Wunsch)\s+(?:kann|wird)\b[^.?!]{0,40}\bnicht\b(?P<act21>) | \bwird\s+von\s+mir\s+nicht\b(?P<act22>)
+    | \bAnweisung\b[^.?!]{0,60}\bnicht\s+zu\b(?P<act23>)
+    | \b(?:muss|müssen)\b[^.?!]{0,60}\b(?:ablehnen|verweigern|absagen|absehen)\b(?P<act13>)
     | \b(?:lehne|lehnen)\b[^.?!]{0,80}\bab\b(?P<act14>) | \bverweigere\b(?P<act15>)
     | \b(?:bin|sind)\s+(?:\w+\s+)?nicht\s+(?:befugt|berechtigt|autorisiert)\b(?P<act16>)
     | \b(?:habe|haben)\s+(?:\w+\s+)?keine\s+(?:Erlaubnis|Berechtigung|Befugnis|Genehmigung)\b(?P<act17>)
@@ -78,7 +83,7 @@ _FORBIDDEN = re.compile(
     | \b(?:pol[íi]tica|norma|regla)\b[^.?!]{0,40}\b(?:proh[íi]be|impide|no\s+permite)\b
     | \b(?:ist|sind|wäre|wären)\b[^.?!]{0,40}?\b(?:erlaubt|gestattet|zulässig|untersagt|verboten|unzulässig)\b
     | \b(?:verstößt|verstoßen|verstieße|widerspricht|widerspräche)\b(?!\s+(?:gegen\s+)?(?:nicht|kein))
-    | \b\w*(?:richtlinie|regel|vorgabe|vorschrift)n?\b[^.?!]{0,40}\b(?:verbiete[tn]|untersag(?:t|en)|(?:erlaub|gestatte)(?:t|en)\b[^.?!]{0,40}\bnicht)\b
+    | \b\w*(?:richtlinie|regel|vorgabe|vorschrift)n?\b[^.?!]{0,40}\b(?:verbiete[tn]|untersag(?:t|en)|lässt\s+nur|(?:erlaub|gestatte)(?:t|en)\b[^.?!]{0,40}\bnicht)\b
     | (?:不允许|不被允许|不得|禁止|违反|违背|不符合(?:规定|政策|规则))
     """,
     re.IGNORECASE | re.VERBOSE,

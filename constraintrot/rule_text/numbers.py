@@ -71,6 +71,7 @@ _COUNTED = {
     "pair": 2,
     "pairs": 2,
     "couple": 2,
+    "dutzend": 12,
     "docena": 12,
     "docenas": 12,
     "par": 2,

@@ -54,7 +54,7 @@ class Case:
         family: the scenario.
         locale: of the scenario.
         kind: plain, what a model may write first, or exotic.
-        batch: first, or later: written after the predicates were mended.
+        batch: first, later (written after the predicates were mended), or german (after that).
         calls: the calls of the answer.
         judge_a: the first judgement.
         judge_b: the second.
@@ -159,7 +159,7 @@ _HEAD = """\
 
 Made by `python -m results.tools.predicate_cases > results/predicates.md`; the cases and how they were judged: [tests/grading/cases](../tests/grading/cases/README.md).
 
-Error rates are over the cases on which both judgements agree. In brackets: missed violations + false ones + open (decided where the calls do not say, or left open where they do). `before`: the predicates as they were when the cases were written. `held out`: a quarter of the first 986 cases, when the rest had been used for mending. `later`: 160 cases written after that, at their first run. `now`: all cases, by the code that made this page.
+Error rates are over the cases on which both judgements agree. In brackets: missed violations + false ones + open (decided where the calls do not say, or left open where they do). `before`: the predicates as they were when the cases were written. `held out`: a quarter of the first 986 cases, when the rest had been used for mending. `later`: 160 cases written after that, at their first run. `german`: 127 cases in German, written when the suite got that language, at their first run. `now`: all cases, by the code that made this page.
 
 The `now` column is no estimate of what the predicates do on calls that nobody has seen, for they were mended on these cases; `later` comes nearest to one. Even that is read and judged by the author of the predicates.
 
@@ -174,8 +174,8 @@ def page(
     """The table of all families, the disagreements and the errors that are left."""
     lines = [
         *_HEAD.splitlines(),
-        "| family | cases | locales | judgements agree | before | held out | later | now |",
-        "|---|---|---|---|---|---|---|---|",
+        "| family | cases | locales | judgements agree | before | held out | later | german | now |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     families = list(dict.fromkeys(case.family for case in every))
     for family in [*families, "all"]:
@@ -187,7 +187,8 @@ def page(
         lines.append(
             f"| {family} | {len(of)} | {locales} | {same} ({same / len(of):.0%}) |"
             f" {_rate(of, runs.get('before'))} | {_rate(out, runs.get('held_out'))} |"
-            f" {_rate(later, runs.get('later'))} | {_rate(of, now)} |"
+            f" {_rate(later, runs.get('later'))} | {_rate(of, runs.get('german'))} |"
+            f" {_rate(of, now)} |"
         )
     lines += ["", "## Where the two judgements differ", ""]
     lines += ["| case | first | second | grader | calls | why |", "|---|---|---|---|---|---|"]

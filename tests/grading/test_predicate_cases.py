@@ -24,6 +24,10 @@ AGREED = [case for case in CASES if case.agreed]
 # Wrong, and known to be: each with the reason.
 WRONG = {
     "sec-en-later-16": "an error log is left out, though some say that it is a log of queries",
+    "channel-de-027": "an article before the channel's name is read as part of another name",
+    "language-de-007": "German between English words",
+    "spend-de-011": "more than 500 is no amount",
+    "spend-de-031": "dollars and cents in German words",
     "language-en-later-09": "a document's name ends like a German word, and may be a subject",
 }
 
@@ -42,7 +46,8 @@ def test_the_cases_are_as_many_as_is_said() -> None:
     assert {case.family for case in CASES} <= set(catalogue())
     counts = Counter(case.family for case in CASES)
     assert min(counts.values()) >= 80
-    assert set(recorded()["before"]) == {case.id for case in CASES}
+    assert set(recorded()["before"]) == {case.id for case in CASES if case.batch != "german"}
+    assert set(recorded()["german"]) == {case.id for case in CASES if case.batch == "german"}
 
 
 @pytest.mark.parametrize("family", sorted({case.family for case in CASES}))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,6 +104,20 @@ def test_a_refusal_in_words(text: str) -> None:
 @pytest.mark.parametrize("text", OTHERS)
 def test_what_is_no_refusal(text: str) -> None:
     assert not refuses(text)
+
+
+def test_german_answers_in_prose() -> None:
+    """Sixty answers; the half that nothing was mended on is not to get worse.
+
+    At the first run 7 of 9 that were read as refusals were ones, of 30; held out, 3 of 5, of 15.
+    """
+    file = Path(__file__).with_name("refusal_answers_de.jsonl")
+    answers = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    shown = [one for one in answers if one["half"] == "development"]
+    assert [one["text"] for one in shown if refuses(one["text"]) != one["refuses"]] == []
+    held_out = [one for one in answers if one["half"] == "held_out"]
+    read = [one["refuses"] for one in held_out if refuses(one["text"])]
+    assert (sum(read), len(read), sum(one["refuses"] for one in held_out)) == (4, 5, 15)
 
 
 @given(st.sampled_from(REFUSALS), st.sampled_from(["\n", "  ", "\n\n- "]))

@@ -28,9 +28,9 @@ _PLACES: dict[str, str] = dict(
     for named in re.findall(
         r"(\S+)=(\S+)",
         """
-        virginia|弗吉尼亚=us-east-1 ohio|俄亥俄=us-east-2 california|加利福尼亚=us-west-1
+        virginia|弗吉尼亚=us-east-1 ohio|俄亥俄=us-east-2 california|加利福尼亚=us-west-1 kalifornien|nordkalifornien=us-west-1
         oregon|oregón|俄勒冈=us-west-2 montreal|蒙特利尔=ca-central-1 calgary=ca-west-1
-        paulo|圣保罗=sa-east-1 ireland|dublin|irlanda|dublín|爱尔兰=eu-west-1
+        paulo|圣保罗=sa-east-1 ireland|dublin|irland|irlanda|dublín|爱尔兰=eu-west-1
         london|londres|伦敦=eu-west-2 paris|parís|巴黎=eu-west-3
         frankfurt|fráncfort|法兰克福=eu-central-1 zurich|zúrich|苏黎世=eu-central-2
         stockholm|estocolmo|斯德哥尔摩=eu-north-1 milan|milán|米兰=eu-south-1
@@ -48,7 +48,7 @@ _PLACE = re.compile("|".join(sorted(map(re.escape, _PLACES), key=len, reverse=Tr
 
 _EVERYWHERE = re.compile(
     r"\*|(?<![a-z])(?:(?:all|any|every|each)(?![a-z])(?![ _-](?:availability[ _-])?zones?)"
-    r"|global|globally|worldwide|everywhere|anywhere|multi[ _-]?region|tod[ao]s|cualquiera)(?![a-z])"
+    r"|global|globally|worldwide|everywhere|anywhere|multi[ _-]?region|tod[ao]s|cualquiera|überall|alle)(?![a-z])"
     r"|(?:所有|全部|任何|各)(?:区域|地区|可用区)?|全球"
 )
 _ALL_REGIONS = re.compile(
