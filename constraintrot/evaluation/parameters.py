@@ -64,7 +64,7 @@ class TaskParameters(TypedDict, total=False):
         probe: ask the agent, of a copy of its context, which rules are in force.
         scaffold: how the agent is asked; ``review`` is an agent with a checking
             step. By default that for ``local/qwen2.5-coder-1.5b``, ``deliberate``
-            for other ``local/`` models and ``direct`` for all others.
+            for other ``local/`` models without an adapter, ``direct`` for all others.
         decline_tool: whether a tool is on offer by which to decline; by default
             only where the form of the answer leaves no room for words.
         steps: how often the agent is asked after the request, where it only looks

@@ -97,9 +97,11 @@ def default_scaffold(agent: Model) -> str:
     """Return the default scaffold of a model.
 
     ``review`` for the model that the rule judge's adapter belongs to, which obeys what it
-    sees then; ``deliberate`` for other in-process models; ``direct`` for all others.
+    sees then; ``direct`` for one with an adapter of its own; ``deliberate`` for other in-process
+    models; ``direct`` for all others.
     """
-    if not is_in_process(agent):
+    # local/BASE+NAME: an adapter is trained to act in this form.
+    if not is_in_process(agent) or "+" in str(agent):
         return "direct"
     return REVIEW if str(agent) == f"local/{adapter.BASE}" else "deliberate"
 

@@ -119,15 +119,19 @@ def rate_of(model: str) -> Rate | None:
     Args:
         model: the model, as Inspect names it.
     """
-    from constraintrot.models.in_process import weights
+    from constraintrot.models.in_process import catalogue, weights
 
+    # An adapter hardly changes how fast its model reads; one's own weights have no rate before they run.
+    model = LOCAL + (name := catalogue.base(model.removeprefix(LOCAL)))
+    if name not in catalogue.names():
+        return None
     path = cache_folder() / RATES
     try:
         known: dict[str, dict[str, float]] = json.loads(path.read_text(encoding="utf-8"))
         return Rate(**known[model])
     except (OSError, ValueError, KeyError, TypeError):
         known = {}
-    if weights.path(model.removeprefix(LOCAL)) is None:
+    if weights.path(name) is None:
         return None
     rate = _measured(model)
     path.parent.mkdir(parents=True, exist_ok=True)

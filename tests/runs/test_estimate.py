@@ -89,6 +89,16 @@ def test_a_local_models_rate_is_measured_once(
     assert json.loads(file.read_text()) == {LOCAL: {"read": 40.0, "written": 8.0}}
 
 
+def test_an_adapter_has_its_models_rate_and_ones_own_weights_have_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONSTRAINTROT_CACHE", str(tmp_path))
+    monkeypatch.setattr(estimate, "_measured", lambda model: Rate(40.0, len(model)))
+    monkeypatch.setattr(weights, "path", lambda name: tmp_path)
+    assert estimate.rate_of(f"{LOCAL}+acting") == estimate.rate_of(LOCAL)
+    assert estimate.rate_of("local/mine") is None
+
+
 def test_the_rates_are_those_of_the_calls() -> None:
     rate = estimate._measured("scripted/obedient")
     assert rate.read > 0

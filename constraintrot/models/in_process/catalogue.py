@@ -40,6 +40,10 @@ class LocalModel:
     hub: Hub | None = None
 
 
+ADAPTED = "+"
+"""Between a model's name and that of an adapter."""
+
+
 def _numbered(stem: str, count: int, version: str) -> Packages:
     names = tuple(f"{stem}{number}" for number in range(1, count + 1))
     return Packages(names=names, version=version, member=r"[^/]+/data/part\d+\.bin")
@@ -94,6 +98,11 @@ MODELS: tuple[LocalModel, ...] = (
 def names() -> tuple[str, ...]:
     """Names of the models, the recommended one first."""
     return tuple(model.name for model in MODELS)
+
+
+def base(name: str) -> str:
+    """The name of a model without that of an adapter, which may follow it after a ``+``."""
+    return name.partition(ADAPTED)[0]
 
 
 def get(name: str) -> LocalModel:

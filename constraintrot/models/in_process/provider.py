@@ -8,7 +8,9 @@ has the tool call as usual. Under ``direct_or_words`` and ``deliberate_or_words`
 model may write words in place of the call.
 
 ``extra_body={"adapter": "rule-judge"}`` answers this one call with that adapter; all
-other calls are the base model's. ``logprobs`` and ``top_logprobs`` are supported.
+other calls are the base model's. ``local/BASE+NAME`` with ``-M adapter=FILE`` answers with that
+LoRA file where a tool call is asked for; its summaries and other texts are the base model's.
+``logprobs`` and ``top_logprobs`` are supported.
 
 Token usage follows Inspect's convention: ``input_tokens`` were processed,
 ``input_tokens_cache_read`` came from the prompt cache, and their sum is the whole
@@ -47,6 +49,7 @@ from constraintrot.models.in_process import catalogue, weights
 from constraintrot.models.in_process.machine import default_threads
 from constraintrot.models.in_process.prompt import Prompt, as_text, render_prompt
 from constraintrot.models.in_process.request import (
+    acting_adapter,
     adapter_name,
     answer_schema,
     read_logprobs,
@@ -86,6 +89,7 @@ class LocalAPI(ModelAPI):
         config: GenerateConfig | None = None,
         *,
         path: str | None = None,
+        adapter: str | None = None,
         n_ctx: int | None = None,
         n_gpu_layers: int = 0,
         threads: int | None = None,
@@ -95,12 +99,14 @@ class LocalAPI(ModelAPI):
         """Check the configuration; weights are downloaded and loaded on first use.
 
         Args:
-            model_name: A name of the catalogue, or any name together with ``path``.
+            model_name: A name of the catalogue, or any name together with ``path``; with
+                ``adapter``, ``+`` and a name for the adapter follow it.
             base_url: Not used.
             api_key: Not used.
             config: Generation defaults; ``max_connections`` becomes ``parallel`` if it says neither that
                 nor that connections are adaptive.
             path: GGUF file of a ChatML model that is not in the catalogue.
+            adapter: LoRA file, as GGUF, that answers where a tool call is asked for.
             n_ctx: Context window of one request, in tokens.
             n_gpu_layers: Layers on the GPU, if llama.cpp was built for one; 99 for all.
             threads: CPU threads; by default one per physical core.
@@ -110,8 +116,8 @@ class LocalAPI(ModelAPI):
 
         Raises:
             UnknownNameError: The catalogue has no such model, and no path is given.
-            WeightsError: There is no file at ``path``.
-            ParameterError: A number is out of its range.
+            WeightsError: There is no file at ``path`` or ``adapter``.
+            ParameterError: A number is out of its range, or name and adapter do not go together.
             MissingExtraError: llama.cpp is not installed.
         """
         config = GenerateConfig() if config is None else config
@@ -122,9 +128,11 @@ class LocalAPI(ModelAPI):
             # each would take the prefix cache from the others, and none would end before the last
             # has begun. What a run says itself (--max-connections) goes before this.
             config.max_connections = parallel
+        self._base = catalogue.base(model_name)
+        self._acting = acting_adapter(model_name, adapter)
         self._path = Path(path).expanduser() if path else None
         if self._path is None:
-            default = catalogue.get(model_name).context
+            default = catalogue.get(self._base).context
         elif self._path.is_file():
             default = _CONTEXT
         else:
@@ -136,7 +144,7 @@ class LocalAPI(ModelAPI):
         if opener is None:
             require("a local/ model", "local")
         self._opener = opener or LlamaServer
-        self._engines: dict[str | None, Engine] = {}
+        self._engines: dict[str | Path | None, Engine] = {}
         self._opening = threading.Lock()
         # Without it, a threshold that is a share of the window refers to Inspect's default.
         set_model_info(f"local/{model_name}", ModelInfo(context_length=self._context))
@@ -153,8 +161,9 @@ class LocalAPI(ModelAPI):
         schema = answer_schema(specs, tool_choice, config)
         prompt = render_prompt(input, specs)
         settings = sampling(config, schema)
-        done = await self._complete(prompt, settings, adapter_name(config))
         calling = bool(specs) and tool_choice != "none"
+        adapter = adapter_name(config) or (self._acting if calling else None)
+        done = await self._complete(prompt, settings, adapter)
         output = self._output(done, specs if calling else [], constrained=bool(schema))
         call = ModelCall.create(
             {"prompt": as_text(prompt), **settings}, {**done.raw, "text": done.text}
@@ -162,7 +171,7 @@ class LocalAPI(ModelAPI):
         return output, call
 
     async def _complete(
-        self, prompt: Prompt, settings: dict[str, Any], adapter: str | None
+        self, prompt: Prompt, settings: dict[str, Any], adapter: str | Path | None
     ) -> Completion:
         engine = await self._open(adapter)
         cancelled = threading.Event()
@@ -176,17 +185,17 @@ class LocalAPI(ModelAPI):
             # The thread outlives a cancelled task; this stops it at its next token.
             cancelled.set()
 
-    async def _open(self, adapter: str | None = None) -> Engine:
+    async def _open(self, adapter: str | Path | None = None) -> Engine:
         if adapter in self._engines:
             return self._engines[adapter]
         return await anyio.to_thread.run_sync(self._load, adapter)
 
-    def _load(self, adapter: str | None) -> Engine:
+    def _load(self, adapter: str | Path | None) -> Engine:
         # A threading lock: a provider may serve several event loops, one after another.
         with self._opening:
             if adapter not in self._engines:
                 # First: a refusal does not wait for a download.
-                adapter_file = self._adapter(adapter) if adapter else None
+                adapter_file = self._adapter(adapter) if isinstance(adapter, str) else adapter
                 params = ServerParams(
                     weights=self._weights(),
                     context=self._context,
@@ -200,13 +209,13 @@ class LocalAPI(ModelAPI):
 
     def _weights(self) -> Path:
         if self._path is None:
-            return weights.pull(self.model_name, weights.to_stderr())
-        return weights.own(self.model_name, self._path)
+            return weights.pull(self._base, weights.to_stderr())
+        return weights.own(self._base, self._path)
 
     def _adapter(self, name: str) -> Path:
         if name not in _ADAPTERS:
             raise UnknownNameError("adapter", name, list(_ADAPTERS))
-        if self.model_name != BASE:
+        if self._base != BASE:
             raise ParameterError(f"the adapter {name} belongs to local/{BASE}")
         file: Path = _ADAPTERS[name].file()
         return file

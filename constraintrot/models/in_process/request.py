@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from inspect_ai.model import GenerateConfig, Logprob, Logprobs, TopLogprob
 from inspect_ai.tool import ToolChoice, ToolFunction, ToolInfo
 
 from constraintrot.episode.scaffold.answer_format import Scaffold, ToolSpec, call_schema
-from constraintrot.errors import ParameterError
+from constraintrot.errors import ParameterError, WeightsError
+from constraintrot.models.in_process import catalogue
 
 DELIBERATE = "deliberate"
 # Names of a response schema that let words stand in place of the call.
@@ -83,6 +85,34 @@ def adapter_name(config: GenerateConfig) -> str | None:
         raise ParameterError(f"extra_body of a local/ model is {extra}; it takes {_ADAPTER!r} only")
     name: str | None = extra.get(_ADAPTER)
     return name
+
+
+def acting_adapter(model_name: str, file: str | None) -> Path | None:
+    """The adapter's file of a model that has one; None for a model without.
+
+    A log names no model that is not it, so a model with an adapter has a name of its own.
+
+    Args:
+        model_name: ``BASE`` or ``BASE+NAME``.
+        file: The LoRA file.
+
+    Raises:
+        ParameterError: A name without a file, or a file without a name.
+        WeightsError: There is no such file.
+    """
+    base, named, own = model_name.partition(catalogue.ADAPTED)
+    if not named and file is None:
+        return None
+    if not own:
+        raise ParameterError(
+            f"local/{model_name} has no name for its adapter; use local/{base}{catalogue.ADAPTED}NAME"
+        )
+    if file is None:
+        raise ParameterError(f"local/{model_name} wants the adapter's file: -M adapter=FILE.gguf")
+    path = Path(file).expanduser()
+    if not path.is_file():
+        raise WeightsError(f"there is no adapter at {path} (model argument adapter)")
+    return path
 
 
 def read_logprobs(entries: Sequence[Mapping[str, Any]]) -> Logprobs | None:
