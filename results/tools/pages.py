@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from constraintrot.report import defenses, matrix, table
 from constraintrot.report.claims.declared import REPRODUCTION
-from constraintrot.report.claims.page import Words, markdown
+from constraintrot.report.claims.page import SHOWN_OF_REVIEW, Words, markdown
 from constraintrot.report.claims.verdicts import Answered
 from constraintrot.report.page.primary import DEFAULT, Family
 from constraintrot.report.qualification import Qualification
@@ -119,8 +119,7 @@ def reproduction(
     """
     opening = (
         MADE.format(REPRODUCTION), "", "# The paper's claims, one by one", "",
-        "What was shown: a summarizer that was not asked for rules drops them, and a reviewing agent"
-        " that finds no rule in its context does what it is asked.", "",
+        SHOWN_OF_REVIEW, "",
         "Governance Decay, arXiv 2606.22528, measured seven large served models; what is here was"
         " measured with a small local one, which its makers made to complete code. **A small local"
         " model is not the paper's models.** Where the two differ, the paper is not refuted; where"

@@ -1,7 +1,8 @@
-"""The README's first table is of a committed run of ``make demo``."""
+"""The table of the demo is of a committed run of ``make demo``, and the README's of a reproduction."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -19,8 +20,8 @@ def cells(table: str) -> list[list[str]]:
     return [[re.sub(r" \(.*\)$", "", cell) for cell in row] for row in found if row[0][:3] != "---"]
 
 
-def test_the_readmes_first_table_is_the_committed_demo() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_table_of_the_demo_is_the_committed_demo() -> None:
+    readme = (ROOT / "results/README.md").read_text(encoding="utf-8")
     frame = frames.read(str(ROOT / "results/demo.csv"))
     shown = readme[readme.index("| family ") : readme.index("`floor`: no policy was given.")]
     assert cells(shown) == cells(text(frame, by=["family"]))
@@ -32,7 +33,26 @@ def test_the_readmes_first_table_is_the_committed_demo() -> None:
 
 def test_its_minutes_are_those_of_its_episodes() -> None:
     """From the first start to the last, and as long as the last took; weights and reports beside."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (minutes,) = re.findall(r"it took (\d+) minutes", readme)
+    readme = (ROOT / "results/README.md").read_text(encoding="utf-8")
+    (minutes,) = re.findall(r"The run took (\d+) minutes", readme)
     spent = frames.read(str(ROOT / "results/demo.csv"))["seconds"].sum() / 60
     assert spent <= int(minutes) <= spent + 2
+
+
+def test_the_readmes_table_is_of_the_committed_reproduction() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = [[re.sub(r"\[(.*)\]\(.*\)", r"\1", cell.strip()) for cell in line.strip("|").split("|")]
+             for line in readme.splitlines() if " violated | " in line]  # fmt: skip
+    page = json.loads((ROOT / "results/reproduce/local-1.5b/claims.json").read_text())
+    claims = {claim["title"]: claim for claim in page["claims"]}
+    assert {row[0] for row in shown} == set(claims)
+    for title, _, here, verdict in shown:
+        claim = claims[title]
+        told = verdict.split(":")[0].split(",")[0]
+        assert told == claim["verdict"]
+        if told == "same":
+            assert verdict == f"same, p = {claim['adjusted']:.3f}"
+        else:
+            assert verdict == f"{told}: {', '.join(why['reason'] for why in claim['reasons'])}"
+        arms = [arm["here"] for arm in claim["arms"]][:2]
+        assert here == " → ".join(f"{arm['k']}/{arm['n']}" for arm in arms) + " violated"

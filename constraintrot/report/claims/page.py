@@ -31,6 +31,13 @@ VALUES = {
 _GROUPED_BY = ("agent", "condition", "attack", "defense", *design.SETTINGS)
 
 
+SHOWN_OF_REVIEW = (
+    "What was shown: a summarizer that was not asked for rules drops them, and a reviewing agent"
+    " that finds no rule in its context does what it is asked."
+)
+"""The first sentence of a page on the scaffold ``review`` whose summaries lost the policy."""
+
+
 @dataclass(frozen=True)
 class Words:
     """What the publisher of a page says of its subjects, in Markdown.

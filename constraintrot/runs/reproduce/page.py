@@ -10,7 +10,7 @@ from typing import Any
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import qualification as qualifying
 from constraintrot.report.claims import html
-from constraintrot.report.claims.page import Words, markdown
+from constraintrot.report.claims.page import SHOWN_OF_REVIEW, Words, markdown
 from constraintrot.report.page.summary import rounded
 from constraintrot.report.tables import Table
 from constraintrot.runs.reproduce import kept
@@ -30,6 +30,9 @@ _DESIGN = (
     "The agent is a script that does what its input says of the policy, so a verdict is about what"
     " stands in its last input, that is about the design of the test, and about no model."
 )
+_DECAY = "Compaction makes agents break policies"
+# Prompts of the summarizer that ask for the work and not for rules.
+_NOT_FOR_RULES = ("tight", "neutral")
 NAMES = ("claims.md", "claims.html", "claims.json")
 BESIDE = ("side-by-side.md", "side-by-side.html")
 
@@ -167,10 +170,22 @@ def _is_script(registration: Registration) -> bool:
     return registration.model.startswith("scripted/")
 
 
+def _is_shown_of_review(registration: Registration, state: State) -> bool:
+    asked = registration.settings.get("prompt"), registration.settings.get("scaffold")
+    answered = () if state.looked is None else state.looked.answered
+    return (
+        asked[0] in _NOT_FOR_RULES
+        and asked[1] == "review"
+        and any(one.claim.title == _DECAY and one.verdict == "same" for one in answered)
+    )
+
+
 def _opening(registration: Registration, folder: Path, state: State) -> Iterator[str]:
     preset = presets()[registration.preset]
     if _is_script(registration):
         yield _DESIGN
+    elif _is_shown_of_review(registration, state):
+        yield SHOWN_OF_REVIEW
     settings = ", ".join(f"{name} {value}" for name, value in registration.settings.items())
     yield (
         f"Governance Decay, arXiv 2606.22528. Preset {registration.preset} ({settings}): {preset.about}"

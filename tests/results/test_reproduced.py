@@ -1,0 +1,35 @@
+"""Committed reproductions: their pages are what their episodes make."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from constraintrot.runs.reproduce import kept, page, registration
+from constraintrot.runs.reproduce.play import QUALIFICATION
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = sorted(path.parent for path in (ROOT / "results/reproduce").glob("*/registration.yaml"))
+
+
+def test_there_is_one() -> None:
+    assert [folder.name for folder in FOLDERS] == ["local-1.5b"]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_the_page_is_what_its_episodes_make(folder: Path, tmp_path: Path) -> None:
+    for name in (registration.FILE, QUALIFICATION, kept.EPISODES, kept.FACTS):
+        shutil.copy(folder / name, tmp_path)
+    page.write(tmp_path, registration.read(tmp_path / registration.FILE))
+    for name in page.NAMES:
+        made = (tmp_path / name).read_text(encoding="utf-8")
+        assert made == (folder / name).read_text(encoding="utf-8"), name
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_its_seeds_are_held_out_from_the_qualification(folder: Path) -> None:
+    episodes = kept.raw(folder)
+    assert set(episodes["split"]) == {"held_out"}
+    assert not set(episodes["seed"]) & {60, 61, 62}
