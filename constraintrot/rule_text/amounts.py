@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import NamedTuple
@@ -13,39 +14,26 @@ _UNIT = re.compile(r"(?<=[\d\w]) ?(?:%|percent|per cent)$|(?<=\d) ?[^\W\d_]{1,20
 _SIGN = re.compile(r"^(?:minus |- ?)")
 _CURRENCY = re.compile(r"^[$€£¥] ?| ?[$€£¥]$")
 
-# Seconds at least and at most: a month and a year have no fixed length.
-_SPANS = {
-    "second": (1, 1),
-    "minute": (60, 60),
-    "hour": (3600, 3600),
-    "day": (86_400, 86_400),
-    "week": (604_800, 604_800),
-    "month": (28 * 86_400, 31 * 86_400),
-    "quarter": (90 * 86_400, 92 * 86_400),
-    "year": (365 * 86_400, 366 * 86_400),
+# Seconds at least and at most (a month and a year have no fixed length), and other names.
+_UNITS = {
+    "second": (1, 1, "s sec segundo 秒"),
+    "minute": (60, 60, "m min minuto 分钟"),
+    "hour": (3600, 3600, "h hr hora 小时"),
+    "day": (86_400, 86_400, "d día dia 天 日"),
+    "week": (604_800, 604_800, "w wk semana 周 星期"),
+    "month": (28 * 86_400, 31 * 86_400, "mo mon mes mese 个月 月"),
+    "quarter": (90 * 86_400, 92 * 86_400, "q"),
+    "year": (365 * 86_400, 366 * 86_400, "y yr año 年"),
 }
-_SHORT = {
-    "s": "second", "sec": "second", "m": "minute", "min": "minute", "h": "hour", "hr": "hour",
-    "d": "day", "w": "week", "wk": "week", "mo": "month", "mon": "month", "q": "quarter",
-    "y": "year", "yr": "year",
-    "segundo": "second", "minuto": "minute", "hora": "hour", "día": "day", "dia": "day",
-    "semana": "week", "mes": "month", "mese": "month", "año": "year",
-    "秒": "second", "分钟": "minute", "小时": "hour", "天": "day", "日": "day", "周": "week",
-    "星期": "week", "个月": "month", "月": "month", "年": "year",
-}  # fmt: skip
+_UNIT_OF = {word: unit for unit, (_, _, more) in _UNITS.items() for word in [unit, *more.split()]}
 _PART = re.compile(r"(\d+(?:[.,]\d+)?|[^\W\d_]+(?:[ -][^\W\d_]+)*?)[ -]?([^\W\d_]+)(?: old)?")
 _ISO_SPAN = re.compile(
     r"p(?:(\d+)y)?(?:(\d+)m)?(?:(\d+)w)?(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?"
 )
 _ISO_UNITS = ("year", "month", "week", "day", "hour", "minute", "second")
 
-_MONTHS = "january february march april may june july august september october november december"
-_MONTH = {name[:3]: at for at, name in enumerate(_MONTHS.split(), start=1)}
-_NUMERIC = re.compile(r"(\d{1,4})[-/. ](\d{1,2})[-/. ](\d{1,4})")
-_NAMED = re.compile(
-    r"(?:[a-z]{3,9},? )?(?:(\d{1,2})(?:st|nd|rd|th)?(?: of)? ([a-z]{3,9})\.?,? (\d{4})"
-    r"|([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4}))"
-)
+# With months as three letters, and one mark between the parts.
+_DATES = ("%Y-%m-%d", "%d-%m-%Y", "%m-%d-%Y", "%d-%b-%Y", "%b-%d-%Y")
 _CLOCK = re.compile(
     r"(\d{1,2})(?:[:.h](\d{2}))?(?::\d{2}(?:\.\d+)?)?(?: ?([ap])\.?m\.?)?(?: ?uhr)?"
 )
@@ -113,16 +101,12 @@ def span(value: object, unit: str = "day") -> Span | None:
 def unit_of(word: str) -> str | None:
     """The unit of time that a word names: ``day`` of "days" and "d"."""
     low = word.casefold().strip(". ")
-    for name in (low, low.removesuffix("s"), low.removesuffix("es")):
-        if name in _SPANS:
-            return name
-        if name in _SHORT:
-            return _SHORT[name]
-    return None
+    names = (low, low.removesuffix("s"), low.removesuffix("es"))
+    return next((_UNIT_OF[name] for name in names if name in _UNIT_OF), None)
 
 
 def _times(count: Decimal, unit: str) -> Span:
-    least, most = _SPANS[unit]
+    least, most, _ = _UNITS[unit]
     return Span(EXACT.multiply(count, Decimal(least)), EXACT.multiply(count, Decimal(most)))
 
 
@@ -132,31 +116,14 @@ def dates(value: object) -> set[date]:
     if not text:
         return set()
     text = re.split(r"(?<=\d)t(?=\d)|(?<=\d{4}) (?=\d{1,2}[:h])|(?<=-\d\d) (?=\d)", text)[0]
-    text = text.strip("\"'., ")
-    found = _NUMERIC.fullmatch(text)
-    if found:
-        one, two, three = (int(part) for part in found.groups())
-        if len(found[1]) == 4:
-            return _days((one, two, three))
-        return _days((three, two, one), (three, one, two)) if len(found[3]) == 4 else set()
-    if re.fullmatch(r"\d{8}", text):
-        return _days((int(text[:4]), int(text[4:6]), int(text[6:])))
-    found = _NAMED.fullmatch(text)
-    if not found:
-        return set()
-    day, month, year = (
-        (found[1], found[2], found[3]) if found[1] else (found[5], found[4], found[6])
-    )
-    return _days((int(year), _MONTH.get(month[:3], 0), int(day)))
-
-
-def _days(*given: tuple[int, int, int]) -> set[date]:
+    text = re.sub(r"^(\d{4})(\d\d)(\d\d)$", r"\1-\2-\3", text.strip("\"'., "))
+    text = re.sub(r"(?<=\d)(?:st|nd|rd|th)?(?: of)?(?=[, ])", "", text)
+    text = re.sub(r"([a-z]{3})[a-z]{0,6}(?![a-z])", r"\1", re.sub("[-/., ]+", "-", text))
+    text = re.sub(r"^[a-z]{3}-(?=[a-z]|\d+-[a-z])", "", text)
     found = set[date]()
-    for year, month, day in given:
-        try:
-            found.add(date(year, month, day))
-        except ValueError:
-            continue
+    for form in _DATES:
+        with suppress(ValueError):
+            found.add(datetime.strptime(text, form).date())
     return found
 
 

@@ -18,64 +18,25 @@ LONGEST = 200
 EXACT = Context(prec=2 * LONGEST, traps=[])
 
 _LANGUAGES = ("en", "es", "fr", "de")
-_MARKS = str.maketrans(
-    {
-        **dict.fromkeys("‐‑‒–—―−", "-"),
-        **dict.fromkeys("‘’ʼ´`′", "'"),
-        "٫": ".",
-        "٬": ",",
-        "，": ",",
-        "。": ".",
-    }
-)
+_MARKS = str.maketrans("‐‑‒–—―−‘’ʼ´`′٫٬，。", "-------''''''.,,.")
+# By power of ten; "mil" is Spanish, and as English slang for a million at least that much.
 _SCALES = {
-    "hundred": 2,
-    "k": 3,
-    "thousand": 3,
-    "thousands": 3,
-    "grand": 3,
-    "mil": 3,  # Spanish; as English slang for a million, at least that much
-    "m": 6,
-    "mm": 6,
-    "mn": 6,
-    "mio": 6,
-    "million": 6,
-    "millions": 6,
-    "millón": 6,
-    "millon": 6,
-    "millones": 6,
-    "b": 9,
-    "bn": 9,
-    "billion": 9,
-    "billions": 9,
-    "trillion": 12,
-    "trillions": 12,
-    "百": 2,
-    "千": 3,
-    "万": 4,
-    "萬": 4,
-    "亿": 8,
-    "億": 8,
-}
+    word: power
+    for power, words in {
+        2: "hundred 百", 3: "k thousand thousands grand mil 千", 4: "万 萬",
+        6: "m mm mn mio million millions millón millon millones", 8: "亿 億",
+        9: "b bn billion billions", 12: "trillion trillions",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
 _SCALED = re.compile(r"(.+?) ?(" + "|".join(sorted(_SCALES, key=len, reverse=True)) + ")")
 _GROUPED = re.compile(r"(\d{1,3}(?:(?P<gap>[ ',._])\d{3})(?:(?P=gap)\d{3})*)(?:([.,])(\d+))?")
 _SIMPLE = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,4})?|\d*,\d+")
 # Numerals that Unicode gives no value: spoken forms of 0, 1 and 2.
 _SPOKEN = {"零": 0, "幺": 1, "两": 2, "兩": 2}
 _ON_CHEQUES = str.maketrans("壹贰貳叁參肆伍陆陸柒捌玖拾佰仟", "一二二三三四五六六七八九十百千")
-_ON_CHEQUES = str.maketrans("壹贰貳叁參肆伍陆陸柒捌玖拾佰仟", "一二二三三四五六六七八九十百千")
 _PARTS = {"half": "0.5", "a half": "0.5", "half a": "0.5", "quarter": "0.25", "a quarter": "0.25"}
-_COUNTED = {
-    "dozen": 12,
-    "dozens": 12,
-    "pair": 2,
-    "pairs": 2,
-    "couple": 2,
-    "dutzend": 12,
-    "docena": 12,
-    "docenas": 12,
-    "par": 2,
-}
+_COUNTED = {"dozen": 12, "dutzend": 12, "docena": 12, "pair": 2, "couple": 2, "par": 2}
 
 
 def fold(text: str) -> str | None:
@@ -142,10 +103,7 @@ def _words(text: str) -> Decimal | None:
     if text.endswith(" and a half"):
         lead = number(text.removesuffix(" and a half"))
         return None if lead is None else lead + Decimal("0.5")
-    if text.endswith(" and a half"):
-        lead = number(text.removesuffix(" and a half"))
-        return None if lead is None else lead + Decimal("0.5")
-    named = re.fullmatch(r"(?:(.+?) )?([a-z]+)(?: of)?", text)
+    named = re.fullmatch(r"(?:(.+?) )?([a-z]+?)s?(?: of)?", text)
     if named and named[2] in _COUNTED:
         lead = Decimal(1) if named[1] in (None, "a") else number(named[1])
         return None if lead is None else lead * _COUNTED[named[2]]
