@@ -15,13 +15,13 @@ from random import Random
 from inspect_ai.model import ChatMessage
 
 from constraintrot.compactors.turns import summary_body
-from constraintrot.rule_text.clause_cutting import cut
-from constraintrot.rule_text.clause_words import PREDICATE
 from constraintrot.rule_text.clauses import (
+    PREDICATE,
     Clause,
     Span,
     by_sentence,
     clauses,
+    cut,
     overlapping,
     size,
     with_dependents,

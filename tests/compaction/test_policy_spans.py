@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constraintrot.compaction.deletion import policy_spans, spans_of
-from constraintrot.rule_text.clause_cutting import cut
-from constraintrot.rule_text.clauses import Span, clauses, overlapping
+from constraintrot.rule_text.clauses import Span, clauses, cut, overlapping
 from constraintrot.rule_text.survival import WINDOW, best_window, mentions
 from constraintrot.scenario.files import FOLDER, load
 from constraintrot.scenario.schema import WORDINGS, Variant, Wording

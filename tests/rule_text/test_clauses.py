@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraintrot.rule_text.clause_cutting import cut
-from constraintrot.rule_text.clauses import clauses, with_dependents
+from constraintrot.rule_text.clauses import clauses, cut, with_dependents
 
 
 def pieces(text: str) -> list[str]:

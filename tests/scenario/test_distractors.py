@@ -17,8 +17,7 @@ from constraintrot.episode.staging import stage
 from constraintrot.errors import ParameterError, ScenarioError
 from constraintrot.models.scripted.policy_reader import policy_in
 from constraintrot.models.scripted.request_parser import any_policy_in, open_slots
-from constraintrot.rule_text import clause_cutting
-from constraintrot.rule_text.clauses import clauses, overlapping
+from constraintrot.rule_text import clauses as splitting
 from constraintrot.rule_text.survival import best_window, mentions, sentences
 from constraintrot.scenario import distractors as module
 from constraintrot.scenario.distractors import FOLDER, MAX_DISTRACTORS, distractors, rules
@@ -133,8 +132,10 @@ def test_among_the_rules_the_policy_is_found_and_only_it_is_removed(
             assert statement is not None
             # A neighbour's "never" may end a run, but what the run is about is the policy's.
             assert any(part.strip() in statement for part in sentences(policy))
-            parts = clauses(text)
-            left = clause_cutting.cut(text, parts, overlapping(parts, policy_spans(text, variant)))
+            parts = splitting.clauses(text)
+            left = splitting.cut(
+                text, parts, splitting.overlapping(parts, policy_spans(text, variant))
+            )
             assert all(rule in left for rule in found)
             assert not mentions([left], policy, variant.slots).kept
 
