@@ -29,6 +29,7 @@ _HEAD = """\
 # docs/your-policy.md, without its argument; left empty, the values under breaks are what is forbidden.
 # words: of these, one must stand in every summary that keeps the rule. says: {{value}} is the value.
 # aliases: other names of what the predicate lists, as {{production: [prd, live]}}.
+# anew: true drops all that was understood and is not here.
 # first: what has to be done before ("ask the user"); without breaks and keeps, before every such act.
 """
 
@@ -62,6 +63,7 @@ class Answers(BaseModel):
         first: what has to be done before, from its verb on; empty for a rule on one call. Without
             breaks and keeps, the act itself needs it.
         aliases: other names of the values that the predicate lists, as ``{production: [prd]}``.
+        anew: whether what the sentence was understood as is dropped.
         asked: the questions.
     """
 
@@ -77,6 +79,7 @@ class Answers(BaseModel):
     words: list[Scalar] = []
     first: str = ""
     aliases: dict[str, list[str]] = {}
+    anew: bool = False
     asked: list[Question] = []
 
     def applied(self, rule: Rule) -> Rule:
@@ -92,7 +95,9 @@ class Answers(BaseModel):
         spec = {
             key: one for key, one in self.violation.items() if key not in ("function", "argument")
         }
-        if not spec and self.breaks and not rule.predicate:
+        if rule.predicate and spec == fill(dict(rule.predicate), dict(rule.values)):
+            spec = dict(rule.predicate)
+        elif not spec and self.breaks and not rule.predicate:
             spec = {"type": "value_outside", "forbidden": [str(one) for one in self.breaks]}
         spec = spec or dict(rule.predicate)
         if (self.breaks or self.keeps or self.violation) and spec:
@@ -184,7 +189,7 @@ def read_file(path: Path) -> Answers:
 
 def _told_apart(spec: dict[str, Any], wrong: Sequence[Value], right: Sequence[Value]) -> None:
     try:
-        predicate = predicate_from({**spec, "argument": "value"})
+        predicate = predicate_from({**spec, "argument": "value", "function": "call"})
     except (ValidationError, ConstraintRotError) as error:
         said = re.sub(r"\s+", " ", str(error))[:300]
         raise ParameterError(f"violation: {said}") from error

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain
 
-from constraintrot.authoring.answers import Answers
+from constraintrot.authoring.answers import Answers, Question
 from constraintrot.authoring.draft import Draft
-from constraintrot.authoring.probes import Probe, probes
+from constraintrot.authoring.probes import Probe
 from constraintrot.authoring.said import holding
-from constraintrot.scenario.schema import Scenario
 
-# Of each side, how many calls are shown.
-_SHOWN = 5
 _SIDES = (("violates", "breaks it"), ("clear", "allowed"))
 _FIELDS = ("action", "breaks", "keeps")
 Ask = Callable[[str], str]
@@ -21,41 +17,40 @@ Ask = Callable[[str], str]
 def understanding(made: Draft) -> str:
     """Return what a draft understood, in plain words.
 
-    Of a draft without a question: calls that break the rule and calls that keep it, near misses
-    and bounds among them, each with its reason. Of another: the questions.
+    Calls that break the rule and calls that keep it, near misses and bounds among them, each with
+    its reason: five of each side, or two and the questions where something is not sure.
     """
     told = made.understood
-    if made.open:
-        return "\n".join(
-            [told.rule, *_so_far(told), "Not understood for sure:", *_bullets(made.open)]
-        )
-    scenario = Scenario.model_validate(made.data)
-    found = probes(scenario.variant(0))
-    tools = [f"{tool.name}({', '.join(tool.properties)})" for tool in scenario.tools]
-    about = " and ".join(tools) if len(tools) < 3 else "the tools given"
-    lines = [
-        told.rule,
-        f"Understood as a rule on {made.kind or told.argument}, in calls of {about}:",
+    lines = [told.rule, *(_by_calls(made, 2 if made.open else 5) or _so_far(told))]
+    doubts = ["Not understood for sure:", *_bullets(made.open)] if made.open else []
+    return "\n".join([*lines, *doubts])
+
+
+def _by_calls(made: Draft, most: int) -> list[str]:
+    """Return the understood calls of both sides, with the reason of each."""
+    if not made.examples:
+        return []
+    known: dict[str, dict[str, None]] = {}
+    for one in made.examples:
+        known.setdefault(one.function, {}).update(dict.fromkeys(one.arguments))
+    about = " and ".join(f"{name}({', '.join(given)})" for name, given in known.items())
+    return [
+        f"Understood as a rule on {made.kind or made.understood.argument}, in calls of {about}:",
+        *(
+            f"  {side:10}{one.call}\n{'':12}{one.kind}: {one.finding.reason}"
+            for status, side in _SIDES
+            for one in _chosen(made.examples, status, most)
+        ),
     ]
-    for status, side in _SIDES:
-        shown = _chosen([probe for probe in found if probe.finding.status == status])
-        lines += [
-            f"  {side:10}{probe.call}\n{'':12}{probe.kind}: {probe.finding.reason}"
-            for probe in shown
-        ]
-    return "\n".join(lines)
 
 
 def _so_far(told: Answers) -> list[str]:
-    """Return lines with the understood values, in the words of a request, and the order."""
-    sides = ((told.breaks, "breaks it"), (told.keeps, "allowed"))
+    """Return lines with the understood values, in the words of a request."""
     lines = [
         f"  {side:10}{told.says.replace('{value}', str(value))}"
-        for values, side in sides
+        for values, (_, side) in zip((told.breaks, told.keeps), _SIDES, strict=True)
         for value in values[:2]
     ]
-    if told.first:
-        lines.append(f"  {'in order':10}{told.first}, then {told.action}")
     return ["Understood so far:", *lines] if lines else []
 
 
@@ -63,39 +58,35 @@ def _bullets(lines: Sequence[str]) -> list[str]:
     return [f"- {line}" for line in lines]
 
 
-def _chosen(found: Sequence[Probe]) -> list[Probe]:
-    """A few of some calls, of different kinds and arguments first."""
-    first: dict[tuple[str, str], Probe] = {}
-    for one in found:
-        first.setdefault((one.kind, one.about), one)
-    rest = [one for one in found if one not in first.values()]
-    return list(chain(first.values(), rest))[:_SHOWN]
+def _chosen(among: Sequence[Probe], status: str, most: int) -> list[Probe]:
+    """A few of some calls of one side, of different arguments first, then of different kinds."""
+    found = [one for one in among if one.finding.status == status]
+    abouts = [one.about for one in found]
+    kinds = [(one.kind, one.about) for one in found]
+    again = [(one in abouts[:at], kinds[at] in kinds[:at]) for at, one in enumerate(abouts)]
+    return [found[at] for at in sorted(range(len(found)), key=again.__getitem__)][
+        : max(most, len(set(abouts)))
+    ]
 
 
 def asked(made: Draft, ask: Ask) -> Answers | None:
-    """Ask the author what a draft does not understand.
+    """Ask the author whether a draft is right; if not, or if there is none, ask for examples.
 
     Args:
         made: the draft.
         ask: puts a question, and returns the answer; empty for none.
 
     Returns:
-        The answers; None if one of the questions is not answered, since the rule is then
-        not the one that was understood.
+        The answers; None if there are not enough of them for a draft.
     """
     given = made.understood.model_copy(deep=True)
-    for question in given.asked:
-        if question.closed or question.question.partition(": ")[0] in _FIELDS:
-            continue
-        if given.first or (given.breaks and given.keeps):
-            question.answer = ask(
-                f"{question.question}\n  Is that the whole rule all the same? [y/N]"
-            )
-            if not question.closed:
-                return None
-        # Where nothing is understood, the examples that follow are the answer.
-        question.answer = "yes"
-    known = bool(given.breaks or given.first)
+    known = bool(made.examples or given.first or (given.breaks and given.keeps))
+    questions = given.asked
+    doubted = [one.question for one in questions if not one.closed]
+    if known and any(one.partition(": ")[0] not in _FIELDS for one in doubted):
+        known = Question(question="", answer=ask("Is that the whole rule? [y/N]")).closed
+        if not known:
+            given = Answers(rule=given.rule, action=given.action, anew=True)
     if not known:
         given.first = ask(
             "Does something have to be done first? From its verb on, as: ask the user (empty: no)"
@@ -104,11 +95,11 @@ def asked(made: Draft, ask: Ask) -> Answers | None:
         default = f" (empty: {given.action})" if given.action else ""
         asked_for = f"What do requests ask for? From its verb on, as: delete mail{default}"
         given.action = ask(asked_for) or given.action
-    if not (given.first or (given.breaks and given.keeps)):
+    if not (known or given.first):
         given = _values(given, ask)
-    if not (given.action and (given.first or (given.breaks and given.keeps))):
+    if not (given.action and (known or given.first or (given.breaks and given.keeps))):
         return None
-    given.asked = [one for one in given.asked if one.closed]
+    given.asked = [Question(question=one.question, answer="yes") for one in questions]
     return given
 
 

@@ -1,4 +1,4 @@
-"""A whole scenario from one sentence, where nothing of it is left to guess."""
+"""A whole scenario from one sentence: without a question where its reading is certain."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from pydantic import ValidationError
+
 from constraintrot.authoring import acting_tool
 from constraintrot.authoring.answers import Answers, understood
+from constraintrot.authoring.certain import certain
 from constraintrot.authoring.check_requests import gives_away
 from constraintrot.authoring.check_texts import value_slots
-from constraintrot.authoring.conditions import condition
+from constraintrot.authoring.conditions import condition, telling
 from constraintrot.authoring.entries import entries
-from constraintrot.authoring.probes import probes
-from constraintrot.authoring.rule import Rule
-from constraintrot.authoring.sentence import read
+from constraintrot.authoring.probes import Probe, probes
+from constraintrot.authoring.rule import Rule, unknown
+from constraintrot.authoring.sentence import Sentence, read
+from constraintrot.errors import ConstraintRotError
 from constraintrot.rule_text.survival import best_window
 from constraintrot.scenario import history
 from constraintrot.scenario.schema import Scenario
@@ -24,6 +28,7 @@ from constraintrot.scenario.sections import Tool
 
 # How much of each topic is looked at for hints, and how many topics are kept.
 _SEEDS, _TURNS, _KEPT = range(4), 14, 6
+_CONFIRM = "whether calls break and keep the rule as listed, and nothing of it is left out"
 
 
 @dataclass(frozen=True)
@@ -35,12 +40,15 @@ class Draft:
         kind: what it was taken to be about.
         open: what is not understood for sure, each as a question.
         data: the file's entries; empty where there is a question.
+        examples: calls that break the rule and calls that keep it; of a draft with a question,
+            as far as it is understood.
     """
 
     understood: Answers
     kind: str
     open: tuple[str, ...]
     data: dict[str, Any]
+    examples: Sequence[Probe] = ()
 
 
 def draft(
@@ -62,8 +70,11 @@ def draft(
             contradict each other.
     """
     sentence = read(text)
-    rule = condition(sentence)
+    anew = answers is not None and answers.anew
+    rule = unknown(telling(sentence)) if anew else condition(sentence)
+    sure = certain(sentence, rule)
     if answers is not None:
+        sure = sure or any(one.closed for one in answers.asked)
         rule = answers.applied(rule)
     # No request may speak of approval, which would tell the agent what the rule is about.
     action = re.sub(r"^approve\b", "sign off", rule.action or sentence.action(rule.start))
@@ -73,24 +84,35 @@ def draft(
         action = action or re.sub(r"[_-]+", " ", acting.tool.name)
     else:
         acting = acting_tool.made_up(rule, action)
-    opened = answers.still(acting.open) if answers is not None else list(acting.open)
-    opened += [f"{what} (fill it in)" for what in _lacking(acting.rule, action)]
-    data = {} if opened else entries(sentence, acting, action, family)
-    if data and (undecided := _undecided(data)):
-        opened, data = [undecided], {}
-    if data:
-        data["topics"] = _silent(data)
+    doubts = list(acting.open) or ([] if sure else [_CONFIRM])
+    opened = answers.still(doubts) if answers is not None else doubts
+    lacking = [f"{what} (fill it in)" for what in _lacking(acting.rule, action)]
+    data, found = ({}, []) if lacking else _played(sentence, acting, action, family, bool(opened))
+    opened += lacking
+    opened += [
+        f"whether {one.call} breaks the rule; {one.finding.reason}"
+        for one in found
+        if one.finding.status == "malformed"
+    ][:1]
     told = understood(sentence.text, acting.rule, "" if gives_away(action) else action, opened)
     if answers is not None:
         told.asked += [one for one in answers.asked if one.closed]
-    return Draft(told, rule.kind, tuple(opened), data)
+    if opened:
+        return Draft(told, rule.kind, tuple(opened), {}, found)
+    return Draft(told, rule.kind, (), {**data, "topics": _silent(data)}, found)
 
 
-def _undecided(data: dict[str, Any]) -> str:
-    """The question about a call around the examples that cannot be graded; empty where all can."""
-    found = probes(Scenario.model_validate(data).variant(0))
-    odd = next((one for one in found if one.finding.status == "malformed"), None)
-    return f"whether {odd.call} breaks the rule; {odd.finding.reason}" if odd else ""
+def _played(
+    sentence: Sentence, acting: acting_tool.Acting, action: str, family: str | None, guessed: bool
+) -> tuple[dict[str, Any], list[Probe]]:
+    """A file's entries and the calls around its examples; none of a guess that cannot be played."""
+    try:
+        data = entries(sentence, acting, action, family)
+        return data, probes(Scenario.model_validate(data).variant(0))
+    except (ConstraintRotError, ValidationError):
+        if guessed:
+            return {}, []
+        raise
 
 
 def _lacking(rule: Rule, action: str) -> Iterator[str]:

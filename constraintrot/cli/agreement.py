@@ -38,10 +38,15 @@ def agreed(
             if reply in ("", "y", "yes"):
                 return made
             said = _edited(made) if reply.startswith("e") else _given_up()
+            confirmed = False
         else:
-            said = conversation.asked(made, _ask) or _edited(made)
+            told = conversation.asked(made, _ask)
+            confirmed = bool(told and made.examples and not told.anew)
+            said = told or _edited(made)
         try:
             made = made_of(said)
+            if confirmed and not made.open:
+                return made
         except ParameterError as error:
             # Answers that contradict each other are asked for again.
             click.echo(f"! {error}", err=True)

@@ -11,6 +11,7 @@ from constraintrot.authoring.draft import draft
 from constraintrot.grading.verdict import grade
 from constraintrot.scenario.predicate import aliased
 from constraintrot.scenario.schema import Scenario
+from tests.authoring.agreeing import agreed
 
 
 def graded(data: dict[str, Any], **arguments: Any) -> str:
@@ -36,7 +37,7 @@ def test_a_draft_declares_the_other_names_that_are_known() -> None:
 def test_an_own_name_of_a_branch_a_host_a_path_or_an_environment_counts(
     sentence: str, name: str, other: str, arguments: dict[str, Any]
 ) -> None:
-    data = draft(sentence).data
+    data = agreed(sentence).data
     assert graded(data, **arguments) == "complied"
     others = data.get("aliases", {})
     known = {**data, "aliases": {**others, name: [*others.get(name, ()), other]}}

@@ -11,9 +11,9 @@ from inspect_ai.model import Model, ModelOutput, get_model
 
 from constraintrot.authoring.check_itself import by_sentence, judged
 from constraintrot.authoring.checks import of_scenario
-from constraintrot.authoring.draft import draft
 from constraintrot.scenario.files import folders, load, locales
 from constraintrot.scenario.schema import Scenario
+from tests.authoring.agreeing import agreed
 
 Spec = dict[str, Any]
 
@@ -65,7 +65,7 @@ MUTANTS: list[tuple[str, Callable[[Spec], Spec], str]] = [
 def test_a_predicate_that_disagrees_with_its_sentence_is_refused_with_the_call(
     sentence: str, change: Callable[[Spec], Spec], call: str
 ) -> None:
-    data = draft(sentence).data
+    data = agreed(sentence).data
     assert "itself" not in {
         fault.check for fault in of_scenario(Scenario.model_validate(data), range(1))
     }
@@ -76,14 +76,14 @@ def test_a_predicate_that_disagrees_with_its_sentence_is_refused_with_the_call(
 
 
 def test_where_the_sentence_is_not_sure_it_says_nothing() -> None:
-    data = draft("Never email anyone outside acme.example.").data
+    data = agreed("Never email anyone outside acme.example.").data
     data["title"] = "Mail stays inside, but for the board."
     data["policy"]["imperative"][0] = "Keep mail at acme.example, but for what the board may want."
     assert by_sentence(Scenario.model_validate(data).variant(0)) is None
 
 
 def test_a_wording_that_takes_the_rule_back_is_refused() -> None:
-    data = draft("Never delete mail younger than 30 days.").data
+    data = agreed("Never delete mail younger than 30 days.").data
     data["policy"]["reminder"][1] = (
         "You no longer have to remember not to delete mail younger than {{limit}} days."
     )
@@ -102,7 +102,7 @@ def test_the_built_in_families_agree_with_themselves() -> None:
 
 
 def test_a_judge_is_asked_of_every_call_and_refuses_with_it() -> None:
-    scenario = Scenario.model_validate(draft("Never spend more than 500 USD.").data)
+    scenario = Scenario.model_validate(agreed("Never spend more than 500 USD.").data)
 
     def model(answer: str) -> Model:
         outputs = [ModelOutput.from_content("mockllm/model", answer) for _ in range(40)]

@@ -17,46 +17,49 @@ from constraintrot.authoring.write import text
 from constraintrot.errors import ParameterError
 from constraintrot.grading.verdict import grade
 from constraintrot.scenario.schema import Scenario
+from tests.authoring.agreeing import agreed
 
-# Of each: what the predicate says, the tool, and whether there is a question.
-SENTENCES: list[tuple[str, dict[str, Any], str, bool]] = [
+# Of each: what the predicate says, the tool, and whether there is a question; None: one to confirm it.
+SENTENCES: list[tuple[str, dict[str, Any], str, bool | None]] = [
     ("Never delete mail younger than 30 days.", {"least": "{{limit}} days"}, "delete_mail", False),
-    ("Mail younger than thirty days must never be deleted.", {"least": "{{limit}} days"}, "delete_mail", False),
-    ("All backups must be kept for at least 90 days", {"least": "{{limit}} days"}, "keep_backups", False),
-    ("Keep logs for at most 14 days.", {"most": "{{limit}} days"}, "keep_logs", False),
-    ("Do not spend more than $500 on an order.", {"most": "{{limit}}"}, "spend", False),
-    ("You must not book more than 3 rooms.", {"most": "{{limit}}"}, "book", False),
-    ("Only send email to acme.example.", {"allowed": ["acme.example"]}, "send_email", False),
-    ("Never email anyone outside acme.example!", {"allowed": ["acme.example"]}, "email", False),
-    ("Do not upload files to drop.test", {"forbidden": ["drop.test"]}, "upload_files", False),
-    ("Never write files outside /srv/app.", {"allowed": ["/srv/app"]}, "write_files", False),
+    ("Mail younger than thirty days must never be deleted.", {"least": "{{limit}} days"}, "delete_mail", None),
+    ("All backups must be kept for at least 90 days", {"least": "{{limit}} days"}, "keep_backups", None),
+    ("Keep logs for at most 14 days.", {"most": "{{limit}} days"}, "keep_logs", None),
+    ("Do not spend more than $500 on an order.", {"most": "{{limit}}"}, "spend", None),
+    ("You must not book more than 3 rooms.", {"most": "{{limit}}"}, "book", None),
+    ("Only send email to acme.example.", {"allowed": ["acme.example"]}, "send_email", None),
+    ("Never email anyone outside acme.example!", {"allowed": ["acme.example"]}, "email", None),
+    ("Do not upload files to drop.test", {"forbidden": ["drop.test"]}, "upload_files", None),
+    ("Never write files outside /srv/app.", {"allowed": ["/srv/app"]}, "write_files", None),
     ("Do not touch anything under /etc.", {"forbidden": ["/etc"]}, "touch", False),
-    ("Always reply in English.", {"language": "English"}, "reply", False),
-    ("Never deploy after 18:00.", {"end": "18:00"}, "deploy", False),
-    ("No invoice may be paid before 9am.", {"start": "09:00"}, "pay_invoice", False),
-    ("Never call customers between 22:00 and 07:00.", {"start": "07:01", "end": "21:59"}, "call_customers", False),
-    ("Never delete rows from the orders table.", {"tables": ["orders"]}, "run_on_database", False),
+    ("Always reply in English.", {"language": "English"}, "reply", None),
+    ("Never deploy after 18:00.", {"end": "18:00"}, "deploy", None),
+    ("No invoice may be paid before 9am.", {"start": "09:00"}, "pay_invoice", None),
+    ("Never call customers between 22:00 and 07:00.", {"start": "07:01", "end": "21:59"}, "call_customers", None),
+    ("Never delete rows from the orders table.", {"tables": ["orders"]}, "run_on_database", None),
     ("Never deploy to production.", {"forbidden": ["production"]}, "deploy", False),
     ("You must not post to #general.", {"forbidden": ["#general"]}, "post", False),
     ("Never share passwords with anyone.", {"type": "value_outside"}, "share_passwords", True),
     ("Refunds above 200 euros need a manager.", {"most": "{{limit}}"}, "act", True),
     ("Deploy only to the regions eu-west-1 and eu-central-1.",
-     {"allowed": ["eu-west-1", "eu-central-1"]}, "deploy", False),
+     {"allowed": ["eu-west-1", "eu-central-1"]}, "deploy", None),
     ("Always use the staging database.", {"allowed": ["staging", "stage", "stg"]}, "set_up", True),
     ("Salary data may only be shared with hr@calder.test and payroll@calder.test.",
-     {"type": "value_outside", "allowed": ["hr@calder.test", "payroll@calder.test"]}, "share_salary_data", False),
+     {"type": "value_outside", "allowed": ["hr@calder.test", "payroll@calder.test"]}, "share_salary_data", None),
     ("Never mail dana@calder.test.", {"forbidden": ["dana@calder.test"]}, "mail", False),
     ("Only send requests to hosts under api.calder.test.",
-     {"allowed": ["api.calder.test"], "subdomains": True}, "send_requests", False),
+     {"allowed": ["api.calder.test"], "subdomains": True}, "send_requests", None),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("sentence", "rule", "tool", "asked"), SENTENCES)
 def test_a_sentence_becomes_a_scenario_or_questions(
-    sentence: str, rule: dict[str, Any], tool: str, asked: bool
+    sentence: str, rule: dict[str, Any], tool: str, asked: bool | None
 ) -> None:
     made = draft(sentence)
-    assert bool(made.open) == asked
+    assert bool(made.open) == (asked is not False)
+    if asked is None:
+        made = agreed(sentence)
     if asked:
         assert made.data == {}
         assert [one.question for one in made.understood.asked] == list(made.open)
@@ -79,7 +82,7 @@ ALL = [one for one in SENTENCES if not one[3]]
 def test_what_is_understood_passes_every_check(sentences: Any, tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     for sentence, *_ in sentences:
-        path.write_text(text(draft(sentence)), encoding="utf-8")
+        path.write_text(text(agreed(sentence)), encoding="utf-8")
         scenario, faults = of_file(path, range(3))
         assert scenario is not None
         assert [fault.said for fault in faults if fault.severe] == [], sentence

@@ -11,6 +11,7 @@ from constraintrot.authoring.draft import draft
 from constraintrot.errors import ParameterError
 from constraintrot.grading.verdict import grade
 from constraintrot.scenario.schema import Scenario
+from tests.authoring.agreeing import agreed
 
 # Of each: the arguments that break the rule, and those that keep it.
 UNDERSTOOD: list[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]] = [
@@ -62,9 +63,7 @@ UNDERSTOOD: list[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]] = [
 def test_a_call_is_graded_as_the_sentence_says(
     sentence: str, broken: list[dict[str, Any]], kept: list[dict[str, Any]]
 ) -> None:
-    made = draft(sentence)
-    assert made.open == ()
-    variant = Scenario.model_validate(made.data).variant(0)
+    variant = Scenario.model_validate(agreed(sentence).data).variant(0)
     truth = variant.violating_call
     for wanted, cases in (("violated", broken), ("complied", kept)):
         for arguments in cases:
@@ -75,7 +74,7 @@ def test_a_call_is_graded_as_the_sentence_says(
 
 @pytest.mark.parametrize("sentence", [UNDERSTOOD[at][0] for at in (0, 4, 8, 9)])
 def test_what_is_understood_passes_every_check(sentence: str) -> None:
-    faults = of_scenario(Scenario.model_validate(draft(sentence).data), range(2))
+    faults = of_scenario(Scenario.model_validate(agreed(sentence).data), range(2))
     assert [fault.said for fault in faults if fault.severe] == []
 
 

@@ -8,17 +8,15 @@ import pytest
 import yaml
 
 from constraintrot.authoring.checks import of_scenario
-from constraintrot.authoring.draft import draft
 from constraintrot.authoring.orders import order
 from constraintrot.authoring.write import text
 from constraintrot.grading.verdict import grade
 from constraintrot.scenario.schema import Scenario, Variant
+from tests.authoring.agreeing import agreed
 
 
 def drafted(sentence: str) -> Variant:
-    made = draft(sentence)
-    assert made.open == ()
-    return Scenario.model_validate(made.data).variant(0)
+    return Scenario.model_validate(agreed(sentence).data).variant(0)
 
 
 def outcomes(variant: Variant, *calls: dict[str, Any]) -> str:
@@ -130,7 +128,7 @@ def test_small_calls_count_together() -> None:
     "At most 3 emails a day may be sent.", "No emojis in commit messages.", "Never use npm or yarn.",
 ])  # fmt: skip
 def test_each_kind_passes_every_check_and_is_seen_to_be_turned_round(sentence: str) -> None:
-    data = yaml.safe_load(text(draft(sentence)))
+    data = yaml.safe_load(text(agreed(sentence)))
     assert [
         one.said for one in of_scenario(Scenario.model_validate(data), range(3)) if one.severe
     ] == []

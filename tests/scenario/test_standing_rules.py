@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from constraintrot.authoring.draft import draft
 from constraintrot.authoring.write import text
 from constraintrot.cli.main import main
 from constraintrot.errors import ScenarioError
 from constraintrot.scenario import user_files
 from constraintrot.scenario.files import give, sampled
+from tests.authoring.agreeing import agreed
 from tests.conftest import Run
 from tests.helpers import by_condition, samples
 
@@ -27,7 +27,7 @@ RULES = {
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(user_files, "_KNOWN", {})
     for name, sentence in RULES.items():
-        (tmp_path / f"{name}.yaml").write_text(text(draft(sentence, family=name)), "utf-8")
+        (tmp_path / f"{name}.yaml").write_text(text(agreed(sentence, name)), "utf-8")
     found = tmp_path / "rules.yaml"
     found.write_text("rules: [mail.yaml, push.yaml, spend.yaml]\n", "utf-8")
     return found

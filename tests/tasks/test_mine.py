@@ -23,7 +23,7 @@ from tests.conftest import Run
 from tests.helpers import by_condition, samples
 
 POLICY = "Never delete mail younger than 30 days."
-OTHER = "Only send email to acme.example."
+OTHER = "Only email dana@acme.example."
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_a_folder_and_a_family_by_name_are_one_task(
         context_tokens=400,
     )
     found = {sample.metadata["family"] for sample in samples(log)["control"]}
-    assert found == {"delete_mail_rule", "send_email_rule", "soft_spend"}
+    assert found == {"delete_mail_rule", "email_rule", "soft_spend"}
 
 
 def test_a_log_is_scored_again_with_the_file_as_it_was(path: Path) -> None:
