@@ -19,6 +19,8 @@ from constraintrot.scenario.sections import Scalar
 from constraintrot.scenario.template import Value, fill
 
 _LEAST = 2
+# A value that is no text or code, whose signs mean something.
+_PLAIN = re.compile(r"[\w .:@#/-]+")
 _SAYS = {"violates": "breaks the rule", "clear": "keeps it", "malformed": "cannot be read"}
 _HEAD = """\
 # How the rule is understood. Correct what is wrong, fill in what is empty, and answer "yes" to a
@@ -98,7 +100,14 @@ class Answers(BaseModel):
         if rule.predicate and spec == fill(dict(rule.predicate), dict(rule.values)):
             spec = dict(rule.predicate)
         elif not spec and self.breaks and not rule.predicate:
-            spec = {"type": "value_outside", "forbidden": [str(one) for one in self.breaks]}
+            texts = [str(one) for one in self.breaks]
+            plain = all(map(_PLAIN.fullmatch, texts))
+            whole = rf"^\s*(?:{'|'.join(map(re.escape, texts))})\s*$"
+            spec = (
+                {"type": "value_outside", "forbidden": texts}
+                if plain
+                else {"type": "text_matching", "forbidden": whole}
+            )
         spec = spec or dict(rule.predicate)
         if (self.breaks or self.keeps or self.violation) and spec:
             for name, given, own in (

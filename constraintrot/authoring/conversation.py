@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from constraintrot.authoring.answers import Answers, Question
@@ -120,4 +121,5 @@ def _values(given: Answers, ask: Ask) -> Answers:
 
 
 def _listed(text: str) -> list[str]:
-    return [one.strip() for one in text.split(";") if one.strip()]
+    # Code holds ; without a blank behind it.
+    return [one.strip() for one in re.split(r";\s+", text) if one.strip()]

@@ -204,6 +204,16 @@ def test_a_reading_that_is_denied_is_dropped_for_examples(out: Path) -> None:
     )
 
 
+@pytest.mark.usefixtures("somebody")
+def test_examples_in_code_are_read_with_their_signs(out: Path) -> None:
+    code = "sleep(100);; sleep(5);\nwait(5);; done(a, b);"
+    result = new(
+        "Never call sleep in handlers.", "-o", str(out), typed=f"\nadd code\n\n{code}\ny\n"
+    )
+    assert result.exit_code == 0, result.output
+    assert yaml.safe_load(out.read_text())["violation"]["type"] == "text_matching"
+
+
 def judge(*, breaks: str) -> Model:
     said = f'{{"rule": "It says so.", "breaks": "{breaks}"}}'
     outputs = [ModelOutput.from_content("mockllm/model", said) for _ in range(60)]
