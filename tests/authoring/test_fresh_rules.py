@@ -1,0 +1,109 @@
+"""Rules by a hand that saw neither the drafter nor a draft, each set drafted once before anything else.
+
+``python -m tests.authoring.test_fresh_rules SET`` prints what becomes of each rule of a set, and plays
+those that come to a draft, which takes some minutes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from constraintrot.authoring.checks import of_scenario
+from constraintrot.authoring.draft import Draft, draft
+from constraintrot.documents import load
+from constraintrot.errors import ParameterError
+from constraintrot.scenario.schema import Scenario
+from tests.authoring.agreeing import agreed
+from tests.authoring.test_public_rules import PERMISSIVE, answered, numbers, outcome
+
+# Of each set: what became of its rules on the first run.
+FIRST_RUNS = {"fresh_1": {"asked": 56, "refused": 4}}
+ACTIONS = {"path": "edit a file", "text": "send this text"}
+
+
+@cache
+def cases(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = load(Path(__file__).with_name(f"{name}.yaml"))
+    return found
+
+
+def replies(case: Mapping[str, Any]) -> dict[str, str]:
+    """Return what an author answers who knows the reading's calls, and no more."""
+    breaks, keeps = _values(case["breaks"]), _values(case["keeps"])
+    (name, _), *_ = [*breaks, ("value", "")]
+    # With two fields a call may keep the rule by the other one.
+    said = {
+        "breaks": "; ".join(one for _, one in breaks),
+        "keeps": "; ".join(pair[1] for pair in keeps if pair not in breaks),
+    }
+    if "first" in case:
+        return {"first": f"get {case['first']}", "action": case["act"]}
+    return {"action": ACTIONS.get(name, "handle this"), **said}
+
+
+def _values(calls: list[Any]) -> list[tuple[str, str]]:
+    """The calls that can be typed in a list, as the name and value of what the rule is about."""
+    alone = [one[0] if isinstance(one, list) and len(one) == 1 else one for one in calls]
+    pairs = [list(one.items())[-1] for one in alone if isinstance(one, dict) and one]
+    typed = [(name, " ".join(str(value).split())) for name, value in pairs]
+    return [(name, value) for name, value in typed if value and "; " not in value]
+
+
+def reached(case: Mapping[str, Any]) -> Draft | None:
+    """Return the draft that every check passes after the author's answers, with nothing edited."""
+    made = answered({**case, "replies": replies(case)})
+    if made is None or any(
+        fault.severe for fault in of_scenario(Scenario.model_validate(made.data), range(6))
+    ):
+        return None
+    return made
+
+
+def proposed(case: Mapping[str, Any]) -> str:
+    """Return what one yes to the understood calls comes to; empty where none were understood."""
+    try:
+        return outcome(case, agreed(case["rule"]))[0] if draft(case["rule"]).examples else ""
+    except ParameterError:
+        return ""
+
+
+@pytest.mark.parametrize("name", FIRST_RUNS)
+def test_no_draft_without_a_question_is_wrong_and_the_first_run_is_as_it_was(name: str) -> None:
+    found = [outcome(case) for case in cases(name)]
+    assert [why for what, why in found if what == "wrong"] == []
+    assert Counter(what for what, _ in found) == FIRST_RUNS[name]
+
+
+@pytest.mark.parametrize("name", FIRST_RUNS)
+def test_each_rule_has_a_source_under_a_permissive_licence_or_was_written(name: str) -> None:
+    assert {one["licence"] or one["source"] for one in cases(name)} <= {
+        *PERMISSIVE,
+        "written, not collected",
+    }
+
+
+def main(name: str) -> None:
+    made = {f"rule_{at}": one for at, case in enumerate(cases(name)) if (one := reached(case))}
+    with TemporaryDirectory() as folder:
+        played = numbers(made, Path(folder))
+    tally = Counter[str]()
+    for at, case in enumerate(cases(name)):
+        what, why = outcome(case)
+        number, yes = played.get(f"rule_{at}"), proposed(case)
+        tally.update(
+            [what, *([f"one yes: {yes}"] if yes else []), *(["a number"] if number else [])]
+        )
+        print(f"{what:8} {yes or '-':6} {number or '-'} {case['rule']}  {why}")
+    print(dict(tally))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
