@@ -27,7 +27,7 @@ _FRAMES = Path(__file__).with_name("_frames.yaml")
 
 
 def place(episode: Episode, texts: Sequence[str], settings: Settings) -> Episode:
-    """Put texts into an episode, one a turn, in order.
+    """Put texts into an episode, one per turn, in order.
 
     ``early`` are the first turns of the history, ``recent`` its last ones, up to
     the very end of the last segment, and ``middle`` those around its centre; for

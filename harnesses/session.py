@@ -76,7 +76,7 @@ class Asked:
 
 
 class Session:
-    """An episode, as a framework plays it.
+    """One episode in a framework: its history, its calls, its tools' answers and its outcome.
 
     Args:
         episode: the staged conversation.

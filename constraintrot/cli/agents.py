@@ -101,7 +101,7 @@ def agents_check(
     """Start each installed agent (NAMES, or all) in a box, and hold one conversation with it.
 
     The model is a script; nothing leaves this machine. Exit status 1 if one does not run; with
-    --latest, if something that the version that was tried holds is no longer held.
+    --latest, if the newest version loses something that the tried one holds.
     """
     if latest:
         sys.exit(_check_latest(names, network, earlier))

@@ -14,7 +14,10 @@ from constraintrot.errors import ConstraintRotError
 F = TypeVar("F", bound=Callable[..., Any])
 
 ROLES = click.option(
-    "--model-role", "roles", multiple=True, help="ROLE=MODEL, as summarizer or attacker."
+    "--model-role",
+    "roles",
+    multiple=True,
+    help="ROLE=MODEL, such as summarizer=... or attacker=...",
 )
 LOG_DIR = click.option(
     "--log-dir", default="logs/attack", show_default=True, help="Inspect's logs."
@@ -30,10 +33,14 @@ def attack() -> None:
 
 @attack.command()
 @click.argument("tasks")
-@click.option("--model", required=True, help="The agent; it summarises too unless a role says so.")
+@click.option(
+    "--model", required=True, help="The agent; it also summarises, unless a role names another."
+)
 @ROLES
 @click.option("--strategy", type=click.Choice(["pool", "genetic", "model"]), default="pool")
-@click.option("--queries", type=click.IntRange(1), default=30, show_default=True, help="Prompts.")
+@click.option(
+    "--queries", type=click.IntRange(1), default=30, show_default=True, help="Prompts to try."
+)
 @click.option("--random-seed", default=0, show_default=True, help="Seed of the strategy.")
 @click.option("--seed", default=20, show_default=True, help="First variant of the search.")
 @click.option("--variants", type=click.IntRange(1), default=4, show_default=True)
@@ -43,7 +50,7 @@ def attack() -> None:
 @click.option("--position", default="early", show_default=True, help="early, middle or recent.")
 @click.option("--locale", default="en", show_default=True, help="en, zh, es or de.")
 @DEFENSE
-@click.option("-T", "given", multiple=True, help="Task parameter NAME=VALUE, as compactor.")
+@click.option("-T", "given", multiple=True, help="Task parameter, as NAME=VALUE.")
 @click.option("--exhaust", is_flag=True, help="Spend all queries, even after a success.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The search's file.")
 @LOG_DIR

@@ -24,14 +24,14 @@ _RATE = click.FloatRange(0, 1)
 
 @click.command()
 @click.argument("logs", nargs=-1)
-@click.option("--a", multiple=True, metavar=_FACTS, help="The baseline, as defense=none.")
-@click.option("--b", multiple=True, metavar=_FACTS, help="What is judged, as defense=pin.")
-@click.option("--where", multiple=True, metavar=_FACTS, help="Of these episodes only.")
+@click.option("--a", multiple=True, metavar=_FACTS, help="The baseline, such as defense=none.")
+@click.option("--b", multiple=True, metavar=_FACTS, help="The arm to judge, such as defense=pin.")
+@click.option("--where", multiple=True, metavar=_FACTS, help="Compare only these episodes.")
 @click.option("--by", multiple=True, help="Compare each value of this fact, with Holm.")
 @qualification_options
-@click.option("--no-worse", type=_SHARE, help="Accept so much more violation in b, as .05.")
-@click.option("--at-most", type=_SHARE, help="Accept so much violation in b alone, as .05.")
-@click.option("--margin", type=_SHARE, help="Loss of utility that is accepted, as .05.")
+@click.option("--no-worse", type=_SHARE, help="Accept that much more violation in b, such as .05.")
+@click.option("--at-most", type=_SHARE, help="Accept that much violation in b alone, such as .05.")
+@click.option("--margin", type=_SHARE, help="Accept that much loss of utility, such as .05.")
 @click.option(
     "--missing",
     type=_RATE,
@@ -44,7 +44,7 @@ _RATE = click.FloatRange(0, 1)
     type=_RATE,
     default=0.8,
     show_default=True,
-    help="Share of what is allowed that each arm has to do.",
+    help="Share of the allowed requests that each arm has to do.",
 )
 @click.option("--strict", is_flag=True, help="Notes are failures.")
 @click.option("--plan", is_flag=True, help="Print how many variants it takes; reads no logs.")
@@ -52,7 +52,7 @@ _RATE = click.FloatRange(0, 1)
     "--assume", type=(_RATE, _RATE), metavar="A B", help="For --plan: violation rates of a and b."
 )
 @click.option("--confidence", type=_SHARE, default=0.95, show_default=True)
-@click.option("--seed", default=0, show_default=True, help="Of the bootstrap.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Write JUnit XML here.")
 @click.option("--json", "data", type=click.Path(path_type=Path), help="Write all figures here.")
 @needs("eval")
@@ -79,12 +79,11 @@ def compare(
 ) -> None:
     """Does arm b violate less than arm a, episode by episode, in Inspect LOGS?
 
-    With --no-worse: does it violate at most so much more? With --at-most: is it below
-    that rate, alone or besides? Unknown episodes (no readable call, no verdict) count
-    against b.
+    With --no-worse: does it violate at most that much more? With --at-most: does it stay
+    below that rate? Unknown episodes (no readable call, no verdict) count against b.
 
-    Exit status 0: so it is, and with --margin its utility is non-inferior; 1: it is
-    not; 3: undecided at this n; 2: a wrong call.
+    Exit status 0: yes, and with --margin its utility is non-inferior; 1: no; 3: undecided
+    at this n; 2: a wrong call.
     """
     from constraintrot.report import compare_output as output
     from constraintrot.report.compare import Question, answer

@@ -32,24 +32,31 @@ _LISTED = 40
 @click.argument("paths", nargs=-1)
 @click.option(
     "--rules", "rules_files", multiple=True, type=click.Path(path_type=Path),
-    help="AGENTS.md or rules.yaml; by default what was said in the sessions.",
+    help="AGENTS.md or rules.yaml; by default the rules that were said in the sessions.",
 )  # fmt: skip
 @click.option(
     "--reader", type=click.Choice(["words", "local", "judge"]),
-    help="Who reads prose for rules: word lists; the local model, which is the default where its"
-    " weights are; or the model of --model, which is sent the texts.",
+    help="Who reads prose for rules: word lists; the local model (the default if its weights are"
+    " here); or the model of --model, which is sent the texts.",
 )  # fmt: skip
 @click.option("--yes", is_flag=True, help="Ask nothing: read what is found, take all rules found.")
 @click.option(
     "-o", "--out", "folder", type=click.Path(path_type=Path, file_okay=False),
     help="Folder for doctor.html, doctor.json and junit.xml.",
 )  # fmt: skip
-@click.option("--fail-on", multiple=True, type=click.Choice(FAIL_ON), help="Exit with status 1.")
+@click.option(
+    "--fail-on",
+    multiple=True,
+    type=click.Choice(FAIL_ON),
+    help="Exit with status 1 if a rule is lost, or broken.",
+)
 @click.option(
     "--pin", "pin_folder", type=click.Path(path_type=Path, file_okay=False),
     help="Write the lost rules that you named or confirmed as registry seeds to this folder.",
 )  # fmt: skip
-@click.option("--pin-from-tools", is_flag=True, help="Pin those that tools and files brought too.")
+@click.option(
+    "--pin-from-tools", is_flag=True, help="Also pin lost rules that tools and files brought."
+)
 @click.option(
     "--model",
     help="Ask this model which rules it still knows, and play the triggers of --rules; sends the"
@@ -72,7 +79,7 @@ def doctor(
 
     PATHS are session files of Claude Code, Codex, opencode, Gemini CLI, Qwen Code, pi and
     Copilot CLI, Inspect logs, ATIF, folders of them, or SERVICE:PROJECT of langsmith,
-    phoenix, logfire and weave. Without any, the sessions that lie on this machine.
+    phoenix, logfire and weave. By default the sessions that are on this machine.
 
     Everything stays on this machine, unless a model is named with --model.
     """

@@ -29,11 +29,11 @@ _HERE = ("scripted/", "local/", "mockllm/", "hf/")
     "paths", metavar="SESSION...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
 @click.option(
-    "--rule", help="The rule, as one sentence; else asked for among those that were said."
+    "--rule", help="The rule, as one sentence; by default you choose among those that were said."
 )
-@click.option("--at", type=click.IntRange(1), help="One of the sessions; all of them without.")
+@click.option("--at", type=click.IntRange(1), help="Number of one session; by default all.")
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
-              help="File to write; of several sessions, the folder for a file each.")  # fmt: skip
+              help="File to write; for several sessions, a folder with a file each.")  # fmt: skip
 @click.option("--answers", "answered", type=click.Path(path_type=Path),
               help="A file of answers about the rule, as this command writes it.")  # fmt: skip
 @click.option("--compare", is_flag=True,

@@ -235,10 +235,12 @@ def models_path(name: str) -> None:
 
 @main.command()
 @click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--by", multiple=True, help="Split the cells by this too, as family or compactor.")
+@click.option("--by", multiple=True, help="Also split the cells by this fact, such as family.")
 @click.option("--defenses", is_flag=True, help="Compare each defense with none, in pairs.")
 @click.option(
-    "--matrix", nargs=2, help="Violation by two facts, as attack defense, on the same variants."
+    "--matrix",
+    nargs=2,
+    help="Violation by two facts, such as attack defense, on the same variants.",
 )
 @click.option(
     "--csv", type=click.Path(path_type=Path), help="Write the episodes, or the pairs' rows, here."
@@ -253,9 +255,9 @@ def table(
 ) -> None:
     """Print violation by condition from Inspect LOGS (files or folders).
 
-    Episodes that ended in an error are counted under the table. Of the
-    counterfactual conditions (summary_removed, sham, summary_restored) it says
-    how much text was removed, and the contrast of the first two.
+    Episodes that ended in an error are counted under the table. For the
+    counterfactual conditions (summary_removed, sham, summary_restored) it also
+    prints how much text was removed, and the contrast of the first two.
     """
     from constraintrot.episode.facts import COLUMNS
     from constraintrot.report import defenses as comparison
@@ -291,9 +293,9 @@ def table(
 def demo(model: str, variants: int, log_dir: str, quick: bool) -> None:
     """Watch a real model obey a policy, lose it to compaction, and break it.
 
-    One request is played and told under three conditions first. The table of all variants
-    follows, and a page if constraintrot[report] is installed. The same command goes on after
-    an interruption.
+    The command first plays one request under three conditions and says what happens. The table
+    of all variants follows, and a page if constraintrot[report] is installed. The same command
+    goes on after an interruption.
     """
     from constraintrot.runs.demo import run
 

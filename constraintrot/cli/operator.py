@@ -44,15 +44,19 @@ def keygen(path: Path, force: bool) -> None:
 @click.argument("constraint")
 @click.option("--key", required=True, type=click.Path(path_type=Path), help="The private key.")
 @click.option("--deployment", required=True, help="Label of the deployment it is for.")
-@click.option("--session", help="Id of the one conversation it is for; all of them without.")
+@click.option("--session", help="Id of the one conversation it is for; by default all.")
 @click.option("--content", help="The policy, verbatim (pin, amend).")
 @click.option("--content-from", type=click.File(encoding="utf-8"), help="The same, from a file.")
 @click.option("--calls", type=int, help="How many calls are exempt.")
 @click.option("--exempt-for", type=int, help="Seconds from now that an exemption lasts.")
-@click.option("--function", help="The tool that is exempt; any without.")
+@click.option("--function", help="The tool that is exempt; by default any.")
 @click.option("--arguments", help="JSON object: the exact arguments that are exempt.")
-@click.option("--sequence", type=int, help="Above the key's last; the time in ms without.")
-@click.option("--valid-for", default=_HOUR, show_default=True, help="Seconds to apply it in.")
+@click.option(
+    "--sequence", type=int, help="Number above the key's last; by default the time in ms."
+)
+@click.option(
+    "--valid-for", default=_HOUR, show_default=True, help="Seconds in which it can be applied."
+)
 @click.option("--broad", is_flag=True, help="Sign an exemption of every tool, or for days.")
 def sign(kind: str, constraint: str, key: Path, broad: bool, **given: Any) -> None:
     """Print a signed directive of KIND about the policy named CONSTRAINT."""
@@ -78,8 +82,8 @@ def sign(kind: str, constraint: str, key: Path, broad: bool, **given: Any) -> No
 @operator.command()
 @click.argument("source", type=click.File("rb"))
 @_TRUST
-@click.option("--deployment", help="Refuse what is for another deployment.")
-@click.option("--session", help="Refuse what is for another conversation.")
+@click.option("--deployment", help="Refuse a directive for another deployment.")
+@click.option("--session", help="Refuse a directive for another conversation.")
 def verify(
     source: IO[bytes], trust: tuple[Path, ...], deployment: str | None, session: str | None
 ) -> None:
@@ -106,7 +110,7 @@ def verify(
 def apply(
     source: IO[bytes], trust: tuple[Path, ...], state: Path, deployment: str, session: str
 ) -> None:
-    """Apply the directive in SOURCE (- for standard input) and print what is in force after it."""
+    """Apply the directive in SOURCE (- for standard input) and print the policies then in force."""
     channel = _channel(trust, deployment, session, state)
     _warn(channel.apply(source.read()))
     _print_state(channel)
@@ -120,7 +124,7 @@ def apply(
 @click.option("--deployment", required=True, help="Label of the deployment.")
 @click.option("--session", required=True, help="Id of the conversation.")
 def revoke(key: str, state: Path, deployment: str, session: str) -> None:
-    """Trust KEY (an id, or the file of a public key) no longer; its exemptions end."""
+    """End the trust in KEY (an id, or the file of a public key), and its exemptions."""
     from constraintrot.defenses.operator import load_public
 
     channel = _channel((), deployment, session, state)

@@ -60,9 +60,9 @@ def install_command(
     dry_run: bool,
     summarizer_prompt: bool,
 ) -> None:
-    """Put the policies into AGENT by the hook that it offers; once more brings them up to date.
+    """Put the policies into AGENT by the hook that it offers, or bring them up to date.
 
-    With --project alone they are those of the repository's signed list (constraintrot pin trust).
+    With --project alone, they come from the repository's signed list (constraintrot pin trust).
     """
     from constraintrot.coding_agents.pins.compiled import Source
     from constraintrot.coding_agents.pins.installing import install, source_in, source_named
@@ -113,7 +113,7 @@ def uninstall_command(agent: str, project: bool, user: bool, dry_run: bool) -> N
     type=click.Choice(["none", "host"]),
     default="none",
     show_default=True,
-    help="host: play with this machine's network where the system cannot take it away.",
+    help="host: play with this machine's network if the system cannot take it away.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
 def status_command(
@@ -122,7 +122,7 @@ def status_command(
     """Prove each pin: play a compaction in the agent, and look for the policies afterwards.
 
     Your own agent runs in a throw-away home with a copy of your settings, against an endpoint on
-    this machine, without the network. Exit status 1 where a pin is not in order or not proved.
+    this machine, without the network. Exit status 1 if a pin is not in order or not proved.
     """
     from constraintrot.coding_agents.pins.agents import agent_named
     from constraintrot.coding_agents.pins.checking import health

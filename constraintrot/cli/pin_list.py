@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from constraintrot.defenses.operator import PinList
 
 _REPOSITORY = click.option(
-    "--repository", help="Which repository this is, where git has no origin of it, or a fork's."
+    "--repository", help="The repository's name, if git has no origin of it, or a fork's."
 )
 
 
@@ -35,8 +35,8 @@ def export_command(
 ) -> None:
     """Write your policies to OUT as a list that you signed, for hooks, frameworks and a proxy.
 
-    Without --rules or --seeds they are those that you have installed. A key is made by
-    constraintrot operator keygen.
+    By default these are the policies that you have installed. constraintrot operator keygen
+    makes a key.
     """
     from constraintrot.coding_agents.pins.exporting import export, installed_source
     from constraintrot.coding_agents.pins.installing import source_named
@@ -68,7 +68,7 @@ def export_command(
 
 @click.command("trust")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--key", help="The id of the owner's key, as the owner told you; asks without.")
+@click.option("--key", help="The id of the owner's key, as the owner told you; else you are asked.")
 @_REPOSITORY
 @click.option("--revoke", is_flag=True, help="Trust it no longer, and take its pins out.")
 def trust_command(file: Path | None, key: str | None, repository: str | None, revoke: bool) -> None:

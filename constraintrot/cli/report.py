@@ -35,7 +35,7 @@ LARGEST_PAGE = 200_000
 )
 @click.option(
     "--overview", is_flag=True,
-    help="Of a store: every rate and paired difference in tables, without single episodes."
+    help="For a store: every rate and paired difference in tables, without single episodes."
     " A store of more than 200,000 episodes has no other page.",
 )  # fmt: skip
 @qualification_options

@@ -1,4 +1,4 @@
-"""``constraintrot reproduce``: which of the paper's claims hold of a model?"""
+"""``constraintrot reproduce``: which of the paper's claims hold for a model?"""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def _options(command: Any) -> Any:
                          help="Logs whose rates the plan assumes, instead of the paper's."),
             click.option("-M", "model_args", multiple=True, metavar="NAME=VALUE", help="A model argument."),
             click.option("-T", "task_args", multiple=True, metavar="NAME=VALUE",
-                         help="A task parameter for all arms, as context_tokens=150000."),
-            click.option("--model-role", "roles", multiple=True, metavar="ROLE=MODEL", help="As judge=..."),
+                         help="A task parameter for all arms, such as context_tokens=150000."),
+            click.option("--model-role", "roles", multiple=True, metavar="ROLE=MODEL", help="Such as judge=..."),
             click.option("-o", "--out", "folder", type=click.Path(path_type=Path, file_okay=False),
                          help="Folder of the reproduction.  [default: logs/reproduce/MODEL-PRESET]"),
         ]
@@ -51,7 +51,7 @@ def _options(command: Any) -> Any:
 @unasked
 @click.pass_context
 def reproduce(ctx: click.Context, /, hours: float | None, yes: bool, **given: Any) -> None:
-    """Say which of the paper's claims hold of a model: plan, qualify, play and page in one.
+    """Say which of the paper's claims hold for a model: plan, qualify, play and page in one.
 
     The plan is written down before anything is played. The same command goes on where it was
     stopped. Each step is also a command of its own.
@@ -70,7 +70,7 @@ def reproduce(ctx: click.Context, /, hours: float | None, yes: bool, **given: An
 @_options
 @needs("eval", "report")
 def plan(**given: Any) -> None:
-    """Plan and register: the pairs of each claim, what they cost, and what cannot be decided."""
+    """Plan and register: the pairs of each claim, their cost, and why some cannot be decided."""
     _plan(**given)
 
 
@@ -89,7 +89,7 @@ def qualify(folder: Path) -> None:
 )
 @needs("eval", "report")
 def play(folder: Path, hours: float | None) -> None:
-    """Play what is left of FOLDER's plan, look by look."""
+    """Play the rest of FOLDER's plan, one look at the claims after the other."""
     _play(folder, hours)
 
 
@@ -97,7 +97,7 @@ def play(folder: Path, hours: float | None) -> None:
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @needs("eval", "report")
 def page(folders: tuple[Path, ...]) -> None:
-    """Write the page of each of FOLDERS; of several, their verdicts side by side too."""
+    """Write the page of each of FOLDERS; for several, also their verdicts side by side."""
     _page(folders)
 
 

@@ -19,7 +19,7 @@ def results() -> None:
 @click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "-o", "--out", "folder", type=click.Path(path_type=Path, file_okay=False), required=True,
-    help="Folder to write, as results/contributed/NAME; its name is the result's.",
+    help="Folder to write, such as results/contributed/NAME; its name is the result's.",
 )  # fmt: skip
 @click.option("--title", default="", help="What was asked, in a few words.")
 @click.option("--machine", default="", help="What it ran on, in words.")
@@ -44,7 +44,7 @@ def export(
 ) -> None:
     """Write a folder from Inspect LOGS: run.yaml, episodes.csv and calls.jsonl, then check it.
 
-    The calls are kept, and an agent's words only where no call acts. Look at run.yaml
+    The calls are kept, and an agent's words only if no call acts. Look at run.yaml
     before you publish it: commands may hold paths of your machine.
     """
     from constraintrot.report.contributed.export import export as write

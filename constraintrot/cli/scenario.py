@@ -39,12 +39,12 @@ scenario.add_command(from_session)
     type=click.Path(path_type=Path),
     help="Your tools: OpenAPI, an MCP server's tools/list, or JSON schemas. Nothing is called.",
 )
-@click.option("--family", help="The scenario's name in logs; made of the sentence without.")
+@click.option("--family", help="The scenario's name in logs; by default made from POLICY.")
 @click.option(
-    "--model", help="Let this model word the draft; what fails the checks is kept as it was."
+    "--model", help="Let this model word the draft; words that fail the checks are not used."
 )
 @click.option(
-    "--judge", help="Ask this model of every shown call, too; where it disagrees, you are asked."
+    "--judge", help="Also ask this model about every shown call; you are asked where it disagrees."
 )
 @click.option(
     "--answers",
@@ -69,9 +69,9 @@ def new(
     """Draft a scenario for POLICY, one sentence such as "Never delete mail younger than 30 days."
 
     Shows how the sentence is understood: calls that break it and calls that keep it, each
-    with its reason. What is not understood for sure is asked; without a terminal the
-    questions are written to a file, which --answers reads back. Exit status 0: a draft is
-    written; 1: it is not, and there is something to answer.
+    with its reason. It asks about each doubt; without a terminal it writes the questions to
+    a file, which --answers reads back. Exit status 0: a draft is written; 1: there are
+    questions to answer first.
     """
     from constraintrot.authoring import answers, draft
     from constraintrot.scenario import tool_files
@@ -108,7 +108,7 @@ def _judged(made: Draft, judge: str | None) -> Draft:
 
 @scenario.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--strict", is_flag=True, help="Fail on what makes the number weak, too.")
+@click.option("--strict", is_flag=True, help="Fail on weak points, too.")
 @click.option(
     "--seeds",
     default=12,
@@ -116,13 +116,13 @@ def _judged(made: Draft, judge: str | None) -> Draft:
     type=click.IntRange(1, 500),
     help="Variants to look at.",
 )
-@click.option("--judge", help="Ask this model of the calls around the examples, too.")
+@click.option("--judge", help="Also ask this model about the calls around the examples.")
 @needs("eval")
 def check(paths: tuple[Path, ...], strict: bool, seeds: int, judge: str | None) -> None:
     """Check scenario files, or folders of them, as the built-in ones are checked.
 
-    Each finding has its file and line, and what to do. (weak) marks what leaves the
-    number right, but worth less. Exit status 0: nothing; 1: findings; 2: a file that
+    Each finding has its file and line, and what to do. (weak) marks a finding that leaves
+    the number right, but worth less. Exit status 0: no finding; 1: findings; 2: a file that
     cannot be read.
     """
     from constraintrot.authoring.checks import of_file

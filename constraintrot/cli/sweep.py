@@ -86,7 +86,7 @@ def plan(
 @click.option("--tries", type=click.IntRange(1), default=3, show_default=True,
               help="Errors of a cell before it is set aside.")  # fmt: skip
 @click.option("--store", help="Folder or fsspec URL for the frames of finished cells.")
-@click.option("--again", is_flag=True, help="Try the cells once more that were set aside.")
+@click.option("--again", is_flag=True, help="Retry the cells that were set aside.")
 @unasked
 @needs("eval", "scale")
 def run(
@@ -100,7 +100,7 @@ def run(
     again: bool,
     yes: bool,
 ) -> None:
-    """Play SPEC. The same command goes on where it was interrupted, wherever that was.
+    """Play SPEC; the same command goes on after an interruption, here or on Ray.
 
     Exit status 1: cells were set aside; their errors are printed.
     """
@@ -195,6 +195,6 @@ def _arguments(args: tuple[str, ...]) -> dict[str, Any]:
             found[name] = yaml.safe_load(value)
         except yaml.YAMLError as error:
             raise ConstraintRotError(
-                f"--arg {one}: the value is no YAML; put it in quotes for a text"
+                f"--arg {one}: the value is not YAML; put a text in quotes"
             ) from error
     return found

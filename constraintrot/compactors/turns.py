@@ -128,12 +128,12 @@ def partition(messages: list[ChatMessage]) -> Partition:
 
 
 def flat(turns: list[list[ChatMessage]]) -> list[ChatMessage]:
-    """The messages of turns, in order."""
+    """Return the messages of turns, in order."""
     return [message for turn in turns for message in turn]
 
 
 def summary_message(text: str, retries: int = 0) -> ChatMessageUser:
-    """A summary as it stands in the compacted history, in the user's role.
+    """Return the message of a summary in a compacted history, in the user's role.
 
     Args:
         text: what the summarizer wrote.

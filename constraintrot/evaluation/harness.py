@@ -157,7 +157,7 @@ def harness(
 
 
 def imported_when_made(path: str) -> HarnessFactory:
-    """A factory whose module is imported when a harness is made, and with it the framework.
+    """Return a factory that imports its module, and the framework, when a harness is made.
 
     What is registered so is listed, and refused with a sentence, where its framework
     is not installed.

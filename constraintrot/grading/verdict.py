@@ -85,7 +85,7 @@ def grade(
     lookups: Collection[str] = (),
     text: str = "",
 ) -> Verdict:
-    """Grade the tool calls that an agent made, and its words where no call acts.
+    """Grade an agent's tool calls, and its words if no call acts.
 
     Args:
         variant: whose policy, predicate and tools.

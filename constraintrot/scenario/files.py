@@ -61,7 +61,7 @@ def read(path: Path) -> Scenario:
 
 @cache
 def catalogue(folder: Path = FOLDER) -> Mapping[str, tuple[str, ...]]:
-    """The families of a folder of scenario files, sorted, and the locales of each.
+    """Return the families of a folder of scenario files, sorted, and the locales of each.
 
     Args:
         folder: ``FOLDER`` for those of the suite, ``APART`` for the package's
@@ -136,7 +136,7 @@ def give(path: Path) -> list[Scenario]:
 
 
 def load(family: str, locale: str = "en") -> Scenario:
-    """A scenario by family and locale.
+    """Return the scenario of a family in a locale.
 
     Raises:
         MissingExtraError: the extra ``eval`` is not installed. Part of it could be

@@ -30,17 +30,17 @@ class Finding:
 
 
 def violates(reason: str) -> Finding:
-    """The call has the prohibited effect."""
+    """Return the finding that the call has the prohibited effect."""
     return Finding("violates", reason)
 
 
 def clear(reason: str) -> Finding:
-    """The call does not have the prohibited effect."""
+    """Return the finding that the call does not have the prohibited effect."""
     return Finding("clear", reason)
 
 
 def malformed(reason: str) -> Finding:
-    """The call cannot be read, so neither can its effect."""
+    """Return the finding that the call, and so its effect, cannot be read."""
     return Finding("malformed", reason)
 
 

@@ -156,7 +156,7 @@ def load_pins(
     least_revision: int = 0,
     owner: Principal | None = None,
 ) -> Registry:
-    """A registry with the pins of a signed list, for any hook that takes a registry.
+    """Return a registry with the pins of a signed list, for any hook that takes a registry.
 
     Args:
         path: the file that ``constraintrot pin export`` wrote.

@@ -15,7 +15,7 @@ Judge: TypeAlias = Callable[[str, str], Awaitable[bool | None]]
 
 
 def entailment(model: str | Model | None = None) -> Judge:
-    """A judge for ``judge=``: does a context, taken as a whole, still entail a policy?
+    """Return a judge for ``judge=``: whether a context, taken as a whole, still entails a policy.
 
     Args:
         model: a model or its name; by default the role ``judge``.

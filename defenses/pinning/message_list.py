@@ -145,7 +145,7 @@ def pinned(
     heading: str = HEADING,
     report: Report = log_receipt,
 ) -> list[Any]:
-    """Return messages as they are to be sent, with the pins in the leading system message.
+    """Return the messages to send, with the pins in the leading system message.
 
     Call it in the line before the model's call, and do not store what it returns. For
     a request whose system prompt is an argument of its own, as Anthropic's, there is
@@ -178,7 +178,7 @@ def pinned_system(
     heading: str = HEADING,
     report: Report = log_receipt,
 ) -> Content:
-    """Return a system prompt as it is to be sent, with the pins at its end.
+    """Return the system prompt to send, with the pins at its end.
 
     Args:
         system: a text, or a list of parts with the key ``text``; left as it is.

@@ -102,7 +102,7 @@ class PinnedModel(DeferredModel):
 def pin_filter(
     registry: Registry, *, heading: str = HEADING, report: Callable[[Receipt], None] | None = None
 ) -> Callable[..., Awaitable[GenerateInput]]:
-    """``agent_bridge(filter=...)``: the pins verified before each call of a bridged agent.
+    """Return a filter for ``agent_bridge`` that verifies the pins before each call of its agent.
 
     Args:
         registry: whose pins.

@@ -29,7 +29,7 @@ class AuthorityError(RampartError, PermissionError):
 
 
 class PinOverflowError(RampartError, ValueError):
-    """The pins alone are over the budget; a prompt without one is never made.
+    """The pins alone exceed the budget; a prompt without a pin is never made.
 
     Attributes:
         needed: tokens of the framed pinned tier.

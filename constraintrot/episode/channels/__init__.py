@@ -22,7 +22,7 @@ from constraintrot.scenario.template import Value, fill
 
 @dataclass(frozen=True)
 class Given:
-    """The text that a channel gives.
+    """The text that a channel gives: the policy, or a neutral text in its place.
 
     Attributes:
         text: the policy among the other rules, or a neutral text in its place.
@@ -116,7 +116,7 @@ def policy_channel(
 
 
 def with_policy_turn(episode: Episode, *messages: Message) -> Episode:
-    """The episode with a turn that gives the policy, which the agent acknowledges."""
+    """Return the episode with a turn that gives the policy, which the agent acknowledges."""
     variant = episode.variant
     ack = Message("assistant", fill(variant.scenario.ack, variant.values), "agent")
     return replace(episode, standing=(Turn("policy", (*messages, ack)),))

@@ -19,18 +19,18 @@ from constraintrot.command_line import (
 
 @click.command("which-layer")
 @click.argument("tasks", nargs=-1)
-@click.option("--model", default="scripted/obedient", show_default=True, help="The agent's.")
+@click.option("--model", default="scripted/obedient", show_default=True, help="The agent's model.")
 @click.option(
-    "--model-role", "roles", multiple=True, metavar="ROLE=MODEL", help="As summarizer=..."
+    "--model-role", "roles", multiple=True, metavar="ROLE=MODEL", help="Such as summarizer=..."
 )
 @click.option("--variants", default=4, show_default=True, help="Variants of each task.")
 @click.option(
     "--profile",
     default="kept",
     show_default=True,
-    help="kept, or literal: what the specification says, and nothing that protects.",
+    help="kept, or literal: the specification alone, without added protection.",
 )
-@click.option("--layer", "names", multiple=True, help="Ask about these only; repeat it.")
+@click.option("--layer", "names", multiple=True, help="Ask about this layer only; repeat it.")
 @click.option("-T", "task_args", multiple=True, metavar="NAME=VALUE", help="A task parameter.")
 @click.option(
     "-o",
@@ -39,7 +39,7 @@ from constraintrot.command_line import (
     default="logs/which-layer",
     show_default=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for the episodes; what is there is not played again.",
+    help="Folder for the episodes; finished ones are not played again.",
 )
 @click.option("--csv", type=click.Path(path_type=Path), help="Write the table here.")
 @needs("eval")
@@ -58,8 +58,8 @@ def which_layer(
 
     A task may be a scenario file of yours. The same episodes are played through all layers, through
     none, through all but one, and through one alone. By default there are three compactions; the
-    third is a hand-off. Every request was answered before, in a conversation without the rule, so
-    that the caches have an answer to replay. An interrupted run goes on where it stopped.
+    third is a hand-off. The caches have an answer to replay, because every request was answered
+    before, in a conversation without the rule. An interrupted run goes on where it stopped.
     """
     from constraintrot.memory.which_layer import Question, play
     from constraintrot.memory.which_layer_table import csv_text, lines, table

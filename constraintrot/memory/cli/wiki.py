@@ -61,11 +61,11 @@ def init_command(vault: Path, rules: Path | None, wording: Wording) -> None:
 @click.option(
     "--plan",
     type=click.File("rb"),
-    help="JSON of what to write of one FILE, as your agent made it; - reads standard input.",
+    help="JSON plan of what to write about one FILE; - reads standard input.",
 )
-@click.option("--model", help="Any Inspect model, which says what to write of each FILE.")
-@click.option("--title", help="Of one FILE; its name, unless given.")
-@click.option("--date", default="", help="YYYY-MM-DD; today, unless given.")
+@click.option("--model", help="Any Inspect model, to plan what to write about each FILE.")
+@click.option("--title", help="Title of one FILE; by default its name.")
+@click.option("--date", default="", help="YYYY-MM-DD; by default today.")
 @click.option("--kind", default="note", show_default=True, help="Such as mail or transcript.")
 @_json
 def ingest_command(
@@ -74,9 +74,8 @@ def ingest_command(
 ) -> None:  # fmt: skip
     """Ingest FILES into VAULT as sources, and update its pages.
 
-    Without --plan and --model, code makes a page of each file, with its first sentences. What
-    is there already is not written again, so a run that was stopped goes on with the same
-    command.
+    Without --plan and --model, code makes a page of each file, with its first sentences. Sources
+    that are there already are not written again, so the same command continues a stopped run.
     """
     from constraintrot.errors import ParameterError
     from constraintrot.memory.wiki import Wiki
@@ -174,7 +173,9 @@ def query_command(
 
 @wiki.command("lint")
 @_vault
-@click.option("--fix", is_flag=True, help="Put right what code can, as an ingest that was killed.")
+@click.option(
+    "--fix", is_flag=True, help="Repair what code can, such as an ingest that was killed."
+)
 @_json
 def lint_command(vault: Path, fix: bool, as_json: bool) -> None:
     """Check every promise of VAULT; exit with status 1 if one does not hold."""

@@ -174,7 +174,7 @@ def test_a_store_that_is_gone_is_told_before_and_after_and_caught_up(
 
 def test_arguments_that_are_none_are_told() -> None:
     assert _arguments(("a=1", "b=x,y", "c=true")) == {"a": 1, "b": "x,y", "c": True}
-    for wrong, said in (("a", "give NAME=VALUE"), ("a=[1", "--arg a=.1: the value is no YAML")):
+    for wrong, said in (("a", "give NAME=VALUE"), ("a=[1", "--arg a=.1: the value is not YAML")):
         with pytest.raises(ConstraintRotError, match=said):
             _arguments((wrong,))
 
