@@ -141,3 +141,23 @@ def test_message_of_a_session_that_is_one_value_has_a_number(tmp_path: Path) -> 
     path = tmp_path / "s.json"
     path.write_text(json.dumps({"info": {"id": "s1"}, "messages": entries}), encoding="utf-8")
     assert [one.rule.line for one in made.diagnosed(path).histories] == [2]
+
+
+def test_instruction_file_in_copilots_system_message_is_the_projects(tmp_path: Path) -> None:
+    def event(kind: str, **data: Any) -> dict[str, Any]:
+        return {"type": kind, "id": kind, "data": data}
+
+    text = (
+        "You are an agent. Never delete the archive.\n\n<custom_instruction>\n# Guide\n\n"
+        f"- {made.FORCE_PUSH}\n\n</custom_instruction>\nBe brief."
+    )
+    path = made.write(
+        tmp_path / "events.jsonl", event("session.start", sessionId="a", context={"cwd": "/srv"}),
+        event("system.message", content=text), event("user.message", content="Hi."),
+        event("session.compaction_complete", success=True, summaryContent=made.SUMMARY),
+    )  # fmt: skip
+    found = made.diagnosed(path)
+    assert [(one.rule.text, one.rule.channel) for one in found.histories] == [
+        (made.FORCE_PUSH, "project file")
+    ]
+    assert found.compactions[0].changes[0].outcome == "survived"

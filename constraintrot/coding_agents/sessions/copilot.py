@@ -6,6 +6,7 @@ listed in the summary message word for word; the file does not say so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from constraintrot.coding_agents.sessions.events import (
@@ -23,6 +24,8 @@ from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
 
 _PREFIXES = ("session.", "user.", "assistant.", "tool.", "system.", "hook.", "abort", "skill.",
              "subagent.")  # fmt: skip
+# The instruction files that the agent puts into its system message.
+_INSTRUCTIONS = re.compile(r"<custom_instruction>\n(.*?)\n</custom_instruction>", re.DOTALL)
 
 
 def sniff(record: Record) -> bool:
@@ -47,7 +50,7 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
         elif kind == "user.message":
             yield Message("user", string(data, "content"), "user", number, time, key=key)
         elif kind == "system.message":
-            yield Message("system", string(data, "content"), "system", number, time, key=key)
+            yield from _system(number, string(data, "content"), time, key)
         elif kind == "assistant.message":
             yield _reply(number, data, time, key, calls)
         elif kind == "tool.execution_complete":
@@ -57,6 +60,14 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
         elif kind == "tool.execution_start" and string(data, "mcpServerName"):
             name = f"mcp__{string(data, 'mcpServerName')}__{string(data, 'mcpToolName')}"
             calls.made(at(data, "toolCallId"), call(name, at(data, "arguments")))
+
+
+def _system(number: int, text: str, time: str, key: str) -> Iterator[Message]:
+    """Yield a system message, and apart from it the instruction files that stand in it."""
+    yield Message("system", _INSTRUCTIONS.sub("", text), "system", number, time, key=key)
+    for place, file in enumerate(_INSTRUCTIONS.findall(text)):
+        named = f"{key}:{place}"
+        yield Message("system", file, "project file", number, time, key=named, attached=True)
 
 
 def _reply(number: int, data: object, time: str, key: str, calls: Calls) -> Message:
@@ -76,7 +87,7 @@ def _compacted(number: int, data: object, time: str, key: str) -> Iterator[Event
         number,
         time,
         string(data, "trigger"),
-        kept=Kept(channels=frozenset(["user", "system"])),
+        kept=Kept(channels=frozenset(["user", "project file", "system"])),
         certainty="assumed",
     )
     yield Message(
