@@ -10,7 +10,7 @@ import pytest
 
 from constraintrot.rule_text.survival import SURVIVED
 from results.tools.doctor import __main__ as accuracy
-from results.tools.doctor import driven, free, said_rules, sanitise, script
+from results.tools.doctor import driven, free, public, said_rules, sanitise, script
 
 COMMITTED = Path(__file__).parents[2] / "results" / "doctor.md"
 
@@ -43,6 +43,21 @@ def test_figures_of_free_prose_are_those_of_the_page() -> None:
     table = list(free.measured())
     assert len(table) == 6
     assert all(line in committed for line in table)
+
+
+def test_figures_of_published_sessions_are_those_of_the_page() -> None:
+    committed = COMMITTED.read_text(encoding="utf-8").splitlines()
+    lines = [line for part in public.measured() for line in part.splitlines()]
+    assert all(line in committed for line in lines)
+
+
+def test_all_that_was_listed_of_published_sessions_was_judged() -> None:
+    said = json.loads(public.VERDICTS.read_text(encoding="utf-8"))
+    told = {one["name"]: one for one in public.reading()}
+    assert len(told) == 26
+    for run in said.values():
+        for name, found in run.items():
+            assert set(found["listed"]) <= set(told[name]["listed"]), name
 
 
 @pytest.mark.parametrize("agent", driven.AGENTS)
