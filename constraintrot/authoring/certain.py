@@ -55,8 +55,9 @@ def certain(sentence: Sentence, rule: Rule) -> bool:
     verbs, form = _FORMS.get(rule.kind, ((), "(?!)"))
     known = {one for verb in verbs for one in ACTIONS[verb]} or ACTIONS.keys()
     said = sentence.text.rstrip(".!")
-    found = re.fullmatch(rf"{re.escape(sentence.verb)}{form}", sentence.phrase, re.I)
-    if found is None or rule.open or rule.extras or sentence.verb not in known:
+    verb = sentence.phrase.partition(" ")[0].casefold()
+    found = re.fullmatch(rf"{re.escape(verb)}{form}", sentence.phrase, re.I)
+    if found is None or rule.open or rule.extras or verb not in known:
         return False
     if not re.fullmatch(rf"{_COMMAND} {re.escape(sentence.phrase)}", said, re.I):
         return False

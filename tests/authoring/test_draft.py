@@ -46,6 +46,8 @@ SENTENCES: list[tuple[str, dict[str, Any], str, bool | None]] = [
     ("Always use the staging database.", {"allowed": ["staging", "stage", "stg"]}, "set_up", True),
     ("Salary data may only be shared with hr@calder.test and payroll@calder.test.",
      {"type": "value_outside", "allowed": ["hr@calder.test", "payroll@calder.test"]}, "share_salary_data", None),
+    ("Never force-push to the release branch.", {"forbidden": ["release"]}, "force_push", False),
+    ("Never push directly to main.", {"forbidden": ["main"]}, "push_directly", None),
     ("Never mail dana@calder.test.", {"forbidden": ["dana@calder.test"]}, "mail", False),
     ("Only send requests to hosts under api.calder.test.",
      {"allowed": ["api.calder.test"], "subdomains": True}, "send_requests", None),
