@@ -295,9 +295,6 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _sent(rule: Rule, found: Diagnosis) -> bool:
-    """Return whether a rule is of a file that the agent sends with each request.
-
-    The file is the one that was named, or one that the agent read in the session.
-    """
+    """Return whether a rule is of a file, named or read in the session, that the agent sends."""
     read = rule.origin if rule.channel == "nested file" else ""
     return is_sent(rule.file or read, found.session.project_files, found.facts.cwd)

@@ -227,6 +227,8 @@ No file was refused, none crashed the doctor, and each of the 21 compactions was
 - A root CLAUDE.md that the agent read was not known to be sent again, and in a session that is one JSON value each message had line 1.
 
 MCP results could be read as strictly as pages are: of 66 texts listed from them 18 would be left (15 rules of 41), and of the rules in the sessions made by hand, which come by MCP as often as by the user, a tenth would be missed. It was left as it is.
+
+`local` was to read eight sessions: the seven in which a labelled rule stands before a compaction, and entire-a2. On a busy machine two were done, entire-a2 and pi-1; its rows are of these two and show no more than that it was tried. In pi-1 it called two rules revoked that no turn had lifted.
 """
 
 
