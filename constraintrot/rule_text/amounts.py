@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import day_name
 from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -156,8 +157,7 @@ def weekday(value: object) -> int | None:
     if len(days) == 1:
         return days.pop().weekday()
     text = fold(value) if isinstance(value, str) else None
-    names = [datetime(2024, 1, at).strftime("%A").casefold() for at in range(1, 8)]
-    for at, name in enumerate(names):
+    for at, name in enumerate(map(str.casefold, day_name)):
         if text and re.search(rf"\b{name[:3]}(?:{name[3:]})?s?\b", text):
             return at
     return None

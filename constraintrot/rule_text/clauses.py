@@ -119,8 +119,7 @@ def size(text: str) -> int:
 
 def by_sentence(parts: Sequence[Clause]) -> list[list[int]]:
     """The numbers of the clauses, a list a sentence."""
-    numbered = groupby(range(len(parts)), key=lambda at: parts[at].sentence)
-    return [list(members) for _, members in numbered]
+    return [list(some) for _, some in groupby(range(len(parts)), lambda at: parts[at].sentence)]
 
 
 def overlapping(parts: Sequence[Clause], spans: Iterable[Span]) -> set[int]:

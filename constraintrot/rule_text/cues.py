@@ -48,8 +48,6 @@ class Cues:
         return re.compile(joined)
 
 
-# What becomes of a rule.
-
 # Said of a rule in the sentence before: what starts so goes on about it.
 ANAPHOR = Cues(
     r"^\W*(?:this|that|these|those|it|they|which|both|(?:the|such)(?: said| same| a)? %rule%|no\b|but\b"
@@ -60,7 +58,6 @@ ANAPHOR = Cues(
     r"^\W*(?:这|那|此|该|其|上述|以上|但|不过|除非|然而|跟|与|我们|现在|本%规定%|(?:用户|操作员|客户).{0,12}(?:这|该|此|上述))",
     r'^["”’»」』)]',
     r"^\W*(?:diese?[mnrs]?|sie|das (?:gilt|ist|betrifft)|beides|die %regel%|aber|jedoch|ausser|nichts|kein\w*|es sei denn)\b",
-    r"^\W*(?:der|die) (?:nutzer(?:in)?|anwender(?:in)?|kund(?:e|in)|bediener(?:in)?)\b.{0,60}\b(?:diese?[mnrs]?|das|die %regel%)\b",
 )
 # The rule does not hold: denied, lifted, set aside, refused.
 LIFTED = Cues(
@@ -70,7 +67,6 @@ LIFTED = Cues(
     r"(?:dropped|cancel+ed|removed|suspended|retired|relaxed|replaced|gone|over|void|invalid|obsolete|ended|expired)\b",
     r"\b(?:do|does|did|need|is|are)(?: not|n't) (?:apply|hold|matter|need to|have to|in force|in effect|binding|required|necessary|true|mandatory|obliged)\b",
     r"\b(?:there (?:is|was|are)|have|has|had) (?:now )?no (?!such\b)(?:\w+ )?%rule%\b(?! (?:of the kind|here))",
-    r"\b(?:lift|withdr[ae]w|drop|cancel|remove|suspend|scrap|retire|relax|replace|end)(?:ed|s|ped|led|n|d)? (?:this|that|the|any|all) (?:\w+ )?%rule%\b",
     r"\b(?:ignor|disregard|forget|bypass)(?:e|ed|s|ing)? (?:\w+ ){0,3}?(?:%rule%|above|that|this|it)\b",
     r"\b(?:declin|refus)(?:e|ed|es|ing) to (?:follow|obey|comply|keep|accept)\b|\b(?:without|not) (?:any |an? |the )?(?:\w+ )?%rule%\b",
     r"\bno (?:hace falta|es necesari|es obligatori|hay que|hay obligaci|tiene que|se exige|rige|se aplica|vale|es ciert|es verdad)",
@@ -80,28 +76,6 @@ LIFTED = Cues(
     "不再(?:适用|要求|受|有效|需要|生效|执行|限)|取消|(?:也|都)(?:行|可以发|能发)|废止|撤[回销]|作废|无需|解除"
     "|不用再?(?:理会|遵守|管|执行|遵循|顾|在意)|并?没有(?:任何)?%规定%(?:说|要求|规定)",
     r"\bnicht mehr\b(?! als\b)|(?<!nicht )\b(?:aufgehoben|zur[üu]ck(?:gezogen|genommen)|widerrufen|abgeschafft|ausgesetzt|hinf[äa]llig|gegenstandslos|ausser kraft)\b",
-    r"\b(?:gilt|gelten) (?:hier |jetzt |derzeit )?nicht\b|\bnicht (?:n[öo]tig|erforderlich|notwendig|verbindlich|vorgeschrieben)\b",
-    r"\b(?:gibt|gab|haben|hat|hatten) (?:\w+ ){0,2}?keine?n? (?:\w+ )?%regel%\b|\b(?:ignorier|missacht|umgeh)\w* (?:\w+ ){0,3}?%regel%\b",
-    r"\b%regel%\b[^.;:]{0,80}?\b(?:gestrichen|gelockert|entf[äa]llt|entfallen|gekippt|ung[üu]ltig|ignorier\w+)\b",
-)
-# It is said of others, of another place or time, or only asked or claimed.
-ATTRIBUTED = Cues(
-    r"\blast (?:year|month|week|spring|summer|autumn|winter|quarter|season)\b|\b(?:used to|formerly|in the past|back then|at that time)\b",
-    r"\b(?:its|their|his|her) own\b(?! (?:domain|language))|\b(?:contractor|subcontractor|vendor|supplier|competitor|rival|intern|landlord|(?:other|another) (?:firm|company|team|department|office|project|tenant))s?\b",
-    r"\b(?!our\b|this\b|the\b|your\b)\w+ (?:team|department|crew|office) (?:must|may|can|is|are|has|only)\b|\bhandbook\b.{0,20}\bsays\b",
-    r"\b(?:the|an?) (?!user|agent|same|whole|customer)(?:[\w-]+ )?(?:group|crew|shift|branch|unit|guild|auction house|parent company|agency|partner|chapter)s?(?:'s)?"
-    r" (?:deploys?|posts?|emails?|writes?|must|may|can|insists?|only|has|have|are the ones|wants?|keeps?|requires?)\b",
-    r"\b(?:until|till) (?:last|the (?:last|end|merger|move)|then|recently|yesterday|\d{4})|\b(?:claim(?:s|ed)|alleged(?:ly)?|reportedly|supposedly)\b",
-    r"\b(?:de|del|los|las|el|la|un|una|para) (?:\w+ )?(?:contratista|proveedor|competidor|becari[oa]|transportista|gestor[ií]a|aut[oó]nom[oa]|voluntari[oa]|filial|vecin[oa]|banco|subcontrata|visitante)(?:e?s)?\b",
-    r"\b(?:el a[ñn]o|el mes|la semana|la temporada) pasad[oa]\b|\bpregunt\w* (?:\w+ )?si\b|\ben un foro\b|\bhasta (?:hace|entonces|ayer)\b",
-    r"\b(?:se aplica|vale|rige|es v[áa]lid[oa]) (?:solo |s[óo]lo |[úu]nicamente )?(?:a|para|en|durante) (?!tod[oa]s|cualquier|nosotros|◆)",
-    "(?:承包商|外包|供应商|供货商|竞争对手|同行|实习生|临时工|律所|报关行|银行|房东|子公司|分公司|志愿者|访客)(?!名单|清单)"
-    "|去年|以前|上一家|有人(?:声称|说|在)|听说|据说|我们(?:团队|这里|这边)?并?没有[这此]|[只仅](?:适用|针对|对)于?(?!所有|全体|我们|◆)"
-    "|(?:问|询问|想知道|不确定).{0,4}(?:是不是|是否|有没有|要不要)",
-    r"\b(?:letzte[snm]?|vorige[snm]?|vergangene[snm]?) (?:jahr|monat|woche|sommer|winter|quartal|saison)\b|\b(?:fr[üu]her|damals)\b",
-    r"\b(?:auftragnehmer|subunternehmer|lieferant|wettbewerber|konkurrent|praktikant|vermieter|nachbar|spediteur|dienstleister)(?:s|n|en|in|innen)?\b",
-    r"\bgilt (?:nur|lediglich|ausschliesslich) (?:f[üu]r|bei|in|w[äa]hrend) (?!alle|jede|uns\b|◆)|\b(?:angeblich|behaupte\w*)\b|\b(?:fragte?n?|wissen will|wollte wissen),? ob\b",
-    r"\b(?:die|eine|der|einer) andere[nrm]? (?:firma|team|abteilung|gruppe|filiale|werkstatt)\b|\b(?:deren|dessen) eigene\w*",
 )
 # A preference, a habit, a rule with open exceptions.
 WEAKENED = Cues(
@@ -114,25 +88,13 @@ WEAKENED = Cues(
     r"\b(?:si (?:es|fuera|resulta)|a ser) posible\b|\b(?:recom(?:iend|end)|sugiri|prefier)\w+|\bidealmente\b|\bcomo orientaci[óo]n\b|\bsuelen?\b",
     r"\bprefer(?:ible|iblemente|ente|entemente|encia|ir)\w*|\b(?:salvo|excepto|a menos) (?:que|si|cuando|en caso)\b",
     "最好|(?:如果|若|如)有?可能|建议|原则上|除非|仅供参考|一般|以.{0,6}为主|特殊情况|尽可能|优先|需要时也?可以",
-    r"\b(?:wenn|falls|sofern|soweit) (?:\w+ )?(?:m[öo]glich|machbar|sinnvoll)\b|\b(?:nach m[öo]glichkeit|m[öo]glichst|in der regel|im allgemeinen|es sei denn)\b",
-    r"\b(?:normalerweise|[üu]blicherweise|gew[öo]hnlich|meistens?|grunds[äa]tzlich|idealerweise|vorzugsweise|bevorzug\w*|lieber|ratsam|richtwert|faustregel)\b",
-    r"\bempf(?:ehl|iehl|ohl)\w*|\bausnahmen? (?:sind|ist|m[öo]glich|k[öo]nnen)\b|\bausser,? (?:wenn|falls)\b|\b(?:ungef[äa]hr|etwa|rund) ◆",
 )
-# Said as permission; it turns the policy round where nothing in the clause forbids.
+# Said as permission.
 PERMITTED = Cues(
-    r"\b(?:may|can|could)\b(?! (?:not|only|never)|not|'t)|\bfree to\b|\b(?:is|are|be|it's) (?:now |also |again |perfectly )?(?:fine|ok|okay|allowed|permitted|acceptable|possible)\b",
+    r"\b(?:may|can|could)\b(?! (?:not|only|never|you|i|we)\b|not|'t)|\bfree to\b|\b(?:is|are|be|it's) (?:now |also |again |perfectly )?(?:fine|ok|okay|allowed|permitted|acceptable|possible)\b",
     r"\b(?:pueden?|podr[áa]n?)\b|\best[áa]n? permitid|(?:可以|允许|能够|可)(?!能)",
     r"\b(?:darf|d[üu]rfen|k[öo]nnen)\b(?![^.;]{0,80}\b(?:nicht|nur|nie|niemals|kein\w*)\b)|\b(?:ist|sind) (?:\w+ )?(?:erlaubt|gestattet|zul[äa]ssig)\b",
 )
-# What a policy that names the one place, domain or language does not allow.
-ELSEWHERE = Cues(
-    r"\b(?:any|anyone|anybody|anywhere|everyone|other|another|outside|external(?:ly)?|elsewhere|beyond|above|over|exceed|more than|whichever|whatever|full|as well|too|also|alike|or by|emailed or|second)\b",
-    r"\b(?:cualquiera?|otr[oa]s?|fuera|extern[oa]s?|superar|exceder|por encima|m[áa]s de|tambi[ée]n|o por|adem[áa]s|(?:los|las) dem[áa]s|segund[oa])\b|其他",
-    r"\b(?:andere[nrms]?|anderswo|ausserhalb|[üu]berall|beliebige\w*|fremde\w*|dar[üu]ber|mehr als|zus[äa]tzlich|auch)\b",
-)
-
-# What makes a rule binding.
-
 # A duty may be anybody's in the same sentence, so these count only next to the policy's words.
 OBLIGED = Cues(
     r"\b(?:must|shall)\b(?! (?:have|be (?:missing|wrong|somewhere)))|\b(?:required?s?|requires|mandatory|obligatory|has to|have to|needs? to)\b",
@@ -155,27 +117,27 @@ BINDING = Cues(
     r"\b(?:nie|niemals|keinesfalls|niemand\w*|nirgendwo\w*)\b|\b(?:verboten|untersagt|verbietet|unzul[äa]ssig|tabu)\b|\bnicht (?:erlaubt|gestattet|zul[äa]ssig)\b",
     r"\b(?:darf|d[üu]rfen|soll|sollen|wird|werden|geht|gehen|bekommt|bekommen)\b[^.,;]{0,60}?\bnichts?\b(?! (?:mehr(?! als)|klar|bekannt|da|angekommen|gefunden|fertig))",
     r"\bnur\b[^.;]{0,60}◆|◆[^.,;]{0,40}\bnur\b|\b(?:ausschliesslich|einzig\w*|nur noch|immer|stets|unter keinen umst[äa]nden|auf keinen fall|sonst niemand\w*)\b",
-    r"\b(?:h[öo]chstens|maximal|h[öo]chstbetrag|obergrenze|nicht mehr als|bis zu|begrenzt|beschr[äa]nkt|begrenzung|unter|[üu]ber|[üu]bersteig\w*|[üu]berschreit\w*) (?:\w+ ){0,3}?◆",
-    r"\bkein(?:e[nmrs]?)? (?:\w+ )?(?:e-?mails?|mails?|nachricht(?:en)?|berichte?|bereitstellung(?:en)?|bestellung(?:en)?|kauf|ressourcen?|◆)(?! (?:kam|gekommen|angekommen|da|bisher|war))",
 )
-# What makes the state of a rule one that words cannot tell.
-
 # Words that may give a rule another object, person, place or time, or make it a report.
 TURNS = Cues(
     r"\b(?:unless|except\w*|excluding|apart|aside|until|till|during|while|when(?:ever)?|if|where|after"
     r"|before|once|since|sometimes|usually|normally|mostly|often|today|tomorrow|yesterday|tonight|now"
     r"|weekends?|yet|still|was|were|did|had|has|have|been|would|could|might|may|can|said|says|asked"
     r"|asks|told|tells|wrote|writes|claim\w*|according|apparently|reportedly|supposedly|quot\w+|example"
-    r"|they|them|their|he|she|him|her|his|partners?|vendors?|contractors?|suppliers?|teams?|clients?"
-    r"|customers?|guests?|interns?|others?|another|elsewhere|staging|sandbox|demo|old|former|previous"
-    r"|earlier|forget\w*|ignor\w*|disregard\w*|last|next|first|new|proposed|draft|not only|optional\w*"
-    r"|try|tries|ideally|prefer\w*|wherever|possible|consider|question|whether|no longer|any ?more"
-    r"|relax\w*|lift\w*|withdr\w+|handbook|landlord\w*|crews?|branch office|parent company)\b",
+    r"|they|them|their|he|she|him|her|his|partners?|vendors?|\w*contractors?|suppliers?|teams?|clients?"
+    r"|customers?|guests?|interns?|competitors?|others?|another|elsewhere|staging|sandbox|demo|old"
+    r"|former|previous|earlier|forget\w*|ignor\w*|disregard\w*|last|next|first|new|proposed|draft"
+    r"|not only|optional\w*|try|tries|ideally|prefer\w*|wherever|possible|consider|question|whether"
+    r"|no longer|any ?more|relax\w*|lift\w*|withdr\w+|handbook|landlord\w*|crews?|(?:branch|\w+) office"
+    r"|parent company|its own|used to|applies|insists?|isn't)\b",
     r"\b(?:salvo|excepto|hasta|mientras|cuando|si|antes|despu[ée]s|era|eran|fue|fueron|hab[íi]a|dijo"
-    r"|seg[úu]n|ellos|ellas|su|sus|otr[oa]s?|ya no|puede|pueden)\b",
+    r"|seg[úu]n|ellos|ellas|su|sus|otr[oa]s?|ya no|puede|pueden|aplica|foro|contratista\w*"
+    r"|proveedor\w*|competidor\w*|pasad[oa]|pregunt\w+)\b",
     r"\b(?:au(?:ss|ß)er|ausgenommen|bis|w[äa]hrend|wenn|falls|bevor|nachdem|sobald|war|waren|hatte|wurden?"
-    r"|sagte|laut|sie|ihre?|andere\w*|nicht mehr|darf|d[üu]rfen|kann|k[öo]nnen)\b",
-    r"[?\"“”«»„]|除非|除了|直到|期间|如果|当|之前|之后|曾|已经|了|说|据|他们|她们|对方|客户|其他|可以|例如|不再",
+    r"|sagte|laut|sie|ihre?|andere\w*|nicht mehr|darf|d[üu]rfen|kann|k[öo]nnen|letzte\w*|fr[üu]her"
+    r"|m[öo]glich\w*|empf\w+|normalerweise|grunds[äa]tzlich|lieber|meistens?|handbuch|lieferant\w*|auftragnehmer\w*|gilt nur|angeblich|ob)\b",
+    r"[?\"“”«»„]|除非|除了|直到|期间|如果|当|之前|之后|曾|已经|了|听说|说|据|他们|她们|对方|客户|其他|可以|例如|不再"
+    "|隔壁|商|对手|外包|以前|声称|适用|问|去年|自己|上一|没有",
 )
 # A verb in the past tells of a deed, unless what forbids or obliges stands before it.
 DEED = Cues(
@@ -192,12 +154,10 @@ RULE = Cues(
     r"|pol[íi]tica)s?|regeln?|richtlinien?|vorgaben?)\b|规则|规定|政策|要求|约束"
 )
 LIMITING = Cues(
-    r"\b(?:no|not|nothing|none|nobody|neither|nor|without|stops?|ends?|declin\w+|refus\w+|reject\w*"
+    r"\b(?:had to|insist\w*|deb[ií]an|no|not|nothing|none|nobody|neither|nor|without|stops?|ends?|declin\w+|refus\w+|reject\w*"
     r"|always|every|stays?|remains?|kept|keeps?|leave|strict\w*|firm|hard|final|nada|nadie|sin|siempre"
     r"|tampoco|kein\w*|nicht\w*|nie\w*|nur|immer|stets)\b|n't\b|[别不没勿莫休]"
 )
-
-# What makes a sentence a standing rule, by its own words.
 
 _CLAUSE = (
     r"(?:^|(?<=[,:;.(¡¿\u2014\u2013])|(?<=[,:;.(\u2014\u2013] )|(?<=\bso )|(?<=\band )|(?<=\bbut )"
@@ -217,7 +177,6 @@ NO_FORCE = Cues(
     r"\bhay que\b|\btiene que\b|\bno (?:hace falta|importa|pasa nada|se si|hay problema|hay prisa)\b|\bdeb(?:imos|ieron|io) de\b|\bdeberias? ver\b|\bpuede que\b",
     r"\b(?:nunca|siempre|no|solo) (?:ha|han|he|hemos|habia|habian|fue|fueron|era|eran|llego|estaba|es|son|esta|estan|da|cierra|abre|trae|llega)\b|\bfuera de \d|\b(?:si|donde) paso de\b",
     "不用|不要紧|允不允许|差不多",
-    r"\b(?:kein(?:e|en)? (?:problem|eile|ahnung|sorge|frage|thema)|nie (?:wieder|mehr)|muss noch|ich (?:kann|darf|muss|soll|werde|habe)|wir m[üu]ssen)\b",
     r"\b(?:habe[n]?|hat|war|waren|wurden?) (?:\w+ )?(?:nie|immer|nur)\b|\bnicht (?:schlimm|vergessen)\b|\bimmer noch\b|\bnur noch\b",
 )
 # A prohibition or duty by its form alone.
@@ -230,7 +189,6 @@ DECISIVE = Cues(
     r"\b(?:de ahora en adelante|a partir de ahora|en lo sucesivo|desde ahora|hasta nuevo aviso)\b|不得|一律|绝不|禁止|严禁|切勿",
     r"\b(?:darf|d[üu]rfen|soll|sollen|wird|werden|ist|sind) (?:[\w.-]+ ){0,5}?(?:niemals|nie|keinesfalls)\b|\b(?:ist|sind|bleibt|bleiben)\b[^.;]{0,60}?\b(?:verboten|untersagt|tabu)\b",
     r"\b(?:nicht|keinesfalls|nie) (?:erlaubt|gestattet|zul[äa]ssig)\b|\b(?:ab sofort|von nun an|bis auf weiteres|unter keinen umst[äa]nden|auf keinen fall)\b",
-    r"\b(?:send|schick|verschick|schreib|post|ver[öo]ffentlich|bestell|kauf|l[öo]sch|leg|benutz|verwend)e?n? (?:sie )?(?:[\w.-]+ ){0,4}?(?:niemals|nie)\b",
 )
 # What forbids or obliges in a session besides BINDING and OBLIGED; read where somebody confirms.
 FORCE = Cues(
@@ -258,7 +216,6 @@ SCOPE = Cues(
     r"\b(?:norma|regla|politica|directriz|directrice|restriccion|restriccione|reglamento)s?\b[^:]{0,60}:(?!//)",
     "(?:规定|规则|政策|制度|守则|准则|规章|须知|要求)[^:,。]{0,10}:|提醒|谁(?:来|提出|要求|都不)|请记住|须?经.{0,12}(?:批准|同意|许可|授权|审批)|请注意|别忘了我们",
     r"\b\w*(?:richtlinie|regel|vorgabe|vorschrift|hausordnung)n?\b[^:]{0,60}:(?!//)|\b(?:zur erinnerung|erinnerung:|denk\w* (?:bitte |sie )?daran|bitte beacht\w+|egal,? wer|gleich,? wer)",
-    r"\b(?:unsere|die|eine|diese) (?:\w+ )?\w*(?:regel|richtlinie|vorgabe|vorschrift)\b|\bohne (?:\w+ ){0,3}?(?:genehmigung|freigabe|zustimmung|erlaubnis)\b",
 )
 # It is a rule of this place, not of whoever wrote the page.
 OURS = Cues(
@@ -278,7 +235,6 @@ ONCE = Cues(
     r"\b(?:by|before|until|till|on|next|last) (?:mon|tues|wednes|thurs|fri|satur|sun)day(?!s)\b|\b(?:today|tonight|yesterday|tomorrow|by noon|at the moment|right now)\b",
     r"\bthis (?:time|morning|afternoon|evening|week|month|year|once|message|e-?mail|letter|report|ticket|request|task|file|document|order|copy|draft)\b",
     r"\b(?:el|este|proximo) (?:lunes|martes|miercoles|jueves|viernes|sabado|domingo)\b|\b(?:hoy|ayer|manana(?! por la manana))\b",
-    r"\best[ae] (?:vez|manana|tarde|noche|semana|mes|ano|mensaje|correo|carta|informe|parte|archivo|documento|pedido|copia|borrador)\b",
     "(?<!每)(?<!每个)(?:周|星期|礼拜)[一二三四五六日天]|[今明昨]天|这一?(?:次|封|条|份|回)|中午",
     r"\b(?:heute|gestern|morgen|(?:bis|am|n[äa]chsten|letzten) (?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)|diese[nrsm]? (?:mal|woche|monat|jahr|nachmittag|e-?mail|nachricht|bericht|datei|bestellung|auftrag|entwurf))\b",
 )
@@ -287,7 +243,6 @@ SANCTION = Cues(
     r"\b(?:breach(?:es)?|los(?:es?|ing) (?:its|their|the|our|access|it|live)|fails? (?:its|our|the)|liable|void|suspended|terminat(?:ed?|es|ion)|violat(?:es|ion|ed)|revoked)\b",
     r"\b(?:pierden?|incumpl(?:en?|imos|imiento)|suspend(?:en?|er|ido|ida)|rescind(?:en?|ir)|anulad[oa]|responde de)\b",
     "违(?:反|背|约|规)|负责|无法通过|取消.{0,10}资格|终止|失效",
-    r"\b(?:verst[öo](?:ss|ß)\w*|verlier(?:t|en)|haftet|haften|vertragsstrafe|gek[üu]ndigt|vertragsbruch)\b",
 )
 CONDITION = Cues(
     r"\b(?:if|whoever|otherwise|any(?:one|body) (?:who|that|caught)|si|quien(?:es)?|de lo contrario|wenn|falls|wer|sonst)\b|如果|一旦|否则|再有|谁要是"
@@ -295,7 +250,5 @@ CONDITION = Cues(
 # It leans on the sentence before it.
 BACK = Cues(
     r"\b(?:other|such|(?:that|this) (?:limit|rule|policy|amount|address|list|account|database)|otherwise|(?:done|does) so)\b",
-    r"\b(?:otr[oa]s?|ese (?:limite|importe)|dich[oa]s?|tal(?:es)?|lo hagan?|de lo contrario)\b",
     "其他|否则|[这该]一?(?:限额|规定|规则|地址)|超出限额|再有",
-    r"\b(?:andere[nrms]?|diese[nrms]? (?:grenze|regel|betrag|adresse|liste)|sonst|andernfalls)\b",
 )

@@ -15,7 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import groupby
 from typing import Literal, TypeAlias
 
 from constraintrot.rule_text import cues
@@ -56,8 +57,6 @@ TRUSTED: tuple[Role, ...] = ("system", "user")
 REACH = 2
 # A condition's sanction comes no further behind it, in characters.
 _FAR = 400
-# Longer messages are not remembered, in characters.
-_SHORT = 10_000
 _IFS = frozenset({"if", "si", "wenn", "falls", "如果", "若", "一旦", "要是"})
 
 
@@ -75,7 +74,7 @@ class Read:
     plain: str
     headed: bool
 
-    @property
+    @cached_property
     def standing(self) -> bool:
         """It is a standing constraint by itself: force times scope.
 
@@ -119,7 +118,7 @@ def rules(sources: Sequence[Role] = TRUSTED) -> Extractor:
             Match(text, at)
             for at, message in enumerate(messages)
             if message.role in sources
-            for text in _remembered(message.text)
+            for text in _constraints(message.text)
         )
 
     return extract
@@ -163,28 +162,27 @@ def _whole(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, i
             reached = end
 
 
-def _remembered(text: str) -> tuple[str, ...]:
-    return (_constraints if len(text) <= _SHORT else _constraints.__wrapped__)(text)
-
-
 # An agent's history is read anew at every step, and mostly it is the same.
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _constraints(text: str) -> tuple[str, ...]:
     return tuple(constraints(text))
 
 
 def constraints(text: str) -> Iterator[str]:
     """The constraints of one text: verbatim spans of whole sentences, in order."""
-    for paragraph in _paragraphs(text):
-        standing = [at for at, read in enumerate(paragraph) if read.standing]
-        for first, last in _runs(_taken(paragraph, standing)):
-            yield text[paragraph[first].unit.start : paragraph[last].unit.end]
+    for paragraph in paragraphs(text):
+        # The places of a run less its own count are one number.
+        runs = groupby(enumerate(belonging(paragraph)), key=lambda pair: pair[1] - pair[0])
+        for _, run in runs:
+            places = [at for _, at in run]
+            yield text[paragraph[places[0]].unit.start : paragraph[places[-1]].unit.end]
 
 
-def _taken(paragraph: Sequence[Read], standing: Sequence[int]) -> list[int]:
-    """Standing sentences, what they lean on, and neighbours of their kind."""
-    taken = set(standing)
-    for at in standing:
+def belonging(paragraph: Sequence[Read]) -> list[int]:
+    """The places of standing sentences, what they lean on, and neighbours of their kind."""
+    taken: set[int] = set()
+    for at in (at for at, read in enumerate(paragraph) if read.standing):
+        taken.add(at)
         if at and paragraph[at].leans:
             taken.add(at - 1)
         for step in (-1, 1):
@@ -195,17 +193,7 @@ def _taken(paragraph: Sequence[Read], standing: Sequence[int]) -> list[int]:
     return sorted(taken)
 
 
-def _runs(taken: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """First and last of each run of adjacent numbers."""
-    first = 0
-    for at, number in enumerate(taken):
-        if not at or taken[at - 1] != number - 1:
-            first = number
-        if at + 1 == len(taken) or taken[at + 1] != number + 1:
-            yield first, number
-
-
-def _paragraphs(text: str) -> Iterator[list[Read]]:
+def paragraphs(text: str) -> Iterator[list[Read]]:
     """Sentences by paragraph or line; the lines under a heading are in its scope."""
     held: list[Read] = []
     headed = heading = False

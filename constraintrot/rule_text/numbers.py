@@ -9,7 +9,7 @@ from decimal import Context, Decimal
 from functools import lru_cache
 from importlib import import_module
 
-from constraintrot.rule_text.letters import visible
+from constraintrot.rule_text.units import visible
 
 # Longer than any amount that anyone writes; it also bounds every pattern here.
 LONGEST = 200

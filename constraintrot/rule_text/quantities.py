@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from calendar import day_name, month_abbr, month_name
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
@@ -61,18 +62,15 @@ _UNITS: Final[dict[str, str]] = {
 }  # fmt: skip
 # Words that say when, how often or how much.
 _TELLING: Final = frozenset(
-    """january february march april may june july august september october november december
-    jan feb mar apr jun jul aug sep sept oct nov dec
-    monday tuesday wednesday thursday friday saturday sunday
-    mondays tuesdays wednesdays thursdays fridays saturdays sundays
+    f"""{" ".join([*month_name, *month_abbr, *day_name]).casefold()} sept
     enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
-    lunes martes miércoles jueves viernes sábado sábados domingo domingos
+    lunes martes miércoles jueves viernes sábado domingo
     hourly daily nightly weekly fortnightly monthly quarterly yearly annually today tomorrow
     yesterday noon midnight morning evening once twice thrice half quarter double triple single
-    hundreds thousands millions dozens diario semanal mensual anual mañana mitad doble
+    hundred thousand million dozen diario semanal mensual anual mañana mitad doble
     cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce quince veinte treinta cuarenta
     cincuenta sesenta setenta ochenta noventa cien mil millón millones k 两 半
-    """.split()  # noqa: SIM905  # far shorter than a list
+    """.split()
 )
 
 
@@ -100,7 +98,8 @@ def _unit(word: str) -> str | None:
 
 def is_quantity(word: str) -> bool:
     """Return whether one of ``plain_words`` holds a number, or says when, how often or how much."""
-    return word in _TELLING or word in _SIGNED or any(map(str.isnumeric, word))
+    telling = word in _TELLING or word.removesuffix("s") in _TELLING
+    return telling or word in _SIGNED or any(map(str.isnumeric, word))
 
 
 def numbers(text: str) -> set[str]:

@@ -1,14 +1,14 @@
-"""The standing rules that somebody says in a session, and the clauses of them that rule."""
+"""The standing rules that somebody says, the clauses of them that rule, and what reads as a rule."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from constraintrot.rule_text import cues
-from constraintrot.rule_text.extraction import constraints
-from constraintrot.rule_text.units import fold, units
+from constraintrot.rule_text.extraction import belonging, paragraphs
+from constraintrot.rule_text.units import fold
 
 Kind: TypeAlias = Literal["rules", "document", "log", "tool"]
 """The origin of a text: who may rule says it, or a document, a log of changes, a tool's result."""
@@ -20,15 +20,10 @@ IMPERATIVE = re.compile(
     r"|target|answer|reply|call|create|store|usa|ejecuta|escribe|evita)\b",
     re.IGNORECASE,
 )
-# What leads in to a rule and is no part of it.
-LEAD_IN = re.compile(
-    r"^(?:before (?:i|we) forget(?: (?:it|this|that))?|(?:please )?keep in mind|bear in mind"
-    r"|reminder|please note|note)\s*[:,]\s+(?=\S)",
-    re.IGNORECASE,
-)
-# One that says how many come, or when to read them.
-_OPENER = re.compile(
-    r"^(?:before (?:you (?:start|begin)|we (?:start|begin)|anything else|that)"
+# What leads in to a rule and is no part of it, or says how many come and when to read them.
+_LEAD_IN = re.compile(
+    r"^(?:(?:please )?keep in mind|bear in mind|please note|note|before (?:(?:i|we) forget"
+    r"|you (?:start|begin)|we (?:start|begin)|anything else|that)"
     r"|(?:one|two|three|four|a few|some|another|another few|the) (?:more )?(?:things?|rules?|notes?|points?|words?)"
     r"|first(?: of all)?|also|by the way|important|reminder|heads[- ]up|(?:house|ground) rules?)\b"
     r"[^:;.]{0,80}:\s+(?=\S)",
@@ -57,8 +52,7 @@ _LONGEST = 1_200
 # Numbers of lines, as agents read files.
 _LINE_NUMBER = re.compile(r"^[ \t]*\d+(?:\t|→|: |\| )", re.MULTILINE)
 _ANAPHORA = re.compile(
-    r"(?:they|it|this|these|those|that|such|he|she|there|them|all of (?:it|them)|otherwise|so)\b",
-    re.IGNORECASE,
+    r"(?i)(?:they|it|this|these|those|that|such|he|she|there|them|all of (?:it|them)|otherwise|so)\b"
 )
 # A sentence that tells of something, or asks for this one thing.
 _NO_RULE = re.compile(
@@ -70,10 +64,8 @@ _HAN = re.compile("[\u3400-\u9fff]")
 # Marks of code; prose has few.
 _MARKS = "{}()[];=<>|_\\"
 _MOST_MARKS = 0.03
-_LABEL = re.compile(r"^(?:[\w' -]{2,40}:\s+)?(?:please|also|and|but)?[, ]*", re.IGNORECASE)
 _NEVER = re.compile(
-    r"(?:never|always|do not|don't|only|no|nobody|nothing|avoid|nunca|jam[aá]s|siempre)\b",
-    re.IGNORECASE,
+    r"(?i)(?:never|always|do not|don't|only|no|nobody|nothing|avoid|nunca|jam[aá]s|siempre)\b"
 )
 # Not a row of a table, the half of a wrapped line, or what leads in to code.
 _SENTENCE = re.compile(r"(?![a-z|:`#/]).*(?<![:,(])$", re.DOTALL)
@@ -81,6 +73,18 @@ _LEGALESE = re.compile(
     r"\b(?:copyright|warrant\w*|licen[sc]\w*|liab\w+|redistribut\w+|sublicens\w*|derivative)\b",
     re.IGNORECASE,
 )
+
+# What may bind where no more is asked for than a word of it.
+_MAY_BIND = cues.Cues(
+    r"\b(?:only (?:to|in|with|by|from|after|if|when|on|at|for|the)|at least|no later|limit(?:s|ed)? of"
+    r"|unless|always|siempre|solo|unicamente|hochstens|nur|darf|durfen|stets|immer)\b|^only\b|n't\b|\bmin\w*mum\b|一律|未经|务必|不可|仅限|只可|请勿",
+    r"\b(?:do|does|may|can|should|are|is|be) not\b|\bnot (?:allowed|permitted|for|without|leave|to)\b",
+)
+_GENEROUS = (cues.RULE, cues.BINDING, cues.OBLIGED, cues.FORCE, cues.DECISIVE, _MAY_BIND)
+# Emphasis of Markdown; an underscore within a word is a name's.
+_EMPHASIS = re.compile(r"[*`~](?!\w)|(?<!\w)[*`~]|(?<![^\W_])_|_(?![^\W_])")
+_APOSTROPHE = re.compile(r"(?<=\w)[ʼ`´](?=\w)")
+_TRADITIONAL = str.maketrans("準許嚴須務僅請過規則經", "准许严须务仅请过规则经")
 
 
 def said(text: str) -> Iterator[str]:
@@ -90,19 +94,12 @@ def said(text: str) -> Iterator[str]:
     that forbids or obliges without saying that it holds for long, unless it is about this
     occasion.
     """
-    text = _without_numbers(text)
-    taken = list(_standing(text))
-    yield from taken
-    for unit in units(text):
-        sentence = " ".join(text[unit.start : unit.end].split())
-        sentence = LEAD_IN.sub("", sentence)
-        if _binds(sentence, unit.plain) and not _among(sentence, taken):
-            yield from parted(sentence)
+    return _told(text, every=True)
 
 
 def standing(text: str) -> Iterator[str]:
     """Of the rules of a text those that hold beyond the occasion, as ``pin_extract`` pins them."""
-    return _standing(_without_numbers(text))
+    return _told(text, every=False)
 
 
 def stated(text: str, kind: Kind) -> Iterator[str]:
@@ -132,24 +129,38 @@ def _meant(told: str, kind: Kind) -> bool:
         return False
     if _LEGALESE.search(told) or sum(map(str.isupper, letters)) > len(letters) / 2:
         return False
-    if kind == "document" and _NEVER.match(_LABEL.sub("", told, count=1)):
+    if kind == "document" and _NEVER.match(told.rpartition(": ")[2]):
         return True
-    plain = fold(told)
-    ours = cues.OURS.search(plain) is not None
-    return ours or (
-        kind == "document" and any(one.search(plain) for one in (cues.OBLIGED, cues.DECISIVE))
-    )
+    binding = (cues.OBLIGED, cues.DECISIVE) if kind == "document" else ()
+    return any(one.search(fold(told)) for one in (cues.OURS, *binding))
 
 
-def _standing(text: str) -> Iterator[str]:
-    for found in constraints(text):
-        for told in _apart(found):
-            if _words(told) > 2 and len(told) <= _LONGEST:
-                yield from parted(LEAD_IN.sub("", told))
+def _told(text: str, *, every: bool) -> Iterator[str]:
+    """The rules of a text; a sentence that is none by itself belongs to the one before."""
+    text = _without_numbers(text)
+    for paragraph in paragraphs(text):
+        taken = set(belonging(paragraph))
+        told, alone = "", False
+        for at, read in enumerate(paragraph):
+            sentence = " ".join(text[read.unit.start : read.unit.end].split())
+            bare = _LEAD_IN.sub("", sentence)
+            sentence = sentence if bare[:1].islower() else bare
+            chooses = IMPERATIVE.match(sentence) and CHOOSES.search(sentence)
+            binds = _binds(sentence, read.unit.plain)
+            stands = binds or read.standing or bool(chooses)
+            follows = bool(told) and (at in taken or (every and binds))
+            if follows and not (stands and (alone or not _ANAPHORA.match(sentence))):
+                told, alone = f"{told} {sentence}", alone or stands
+                continue
+            if alone:
+                yield from _single(told)
+            told, alone = (sentence, stands) if at in taken or (every and binds) else ("", False)
+        if alone:
+            yield from _single(told)
 
 
-def _among(sentence: str, taken: Sequence[str]) -> bool:
-    return any(sentence in told or told in sentence for told in taken)
+def _single(told: str) -> list[str]:
+    return parted(told) if _words(told) > 2 and len(told) <= _LONGEST else []
 
 
 def _without_numbers(text: str) -> str:
@@ -177,27 +188,6 @@ def _words(text: str) -> int:
     return max(len(text.split()), len(_HAN.findall(text)) // 2)
 
 
-def _apart(span: str) -> list[str]:
-    """The rules of neighbouring sentences; one that is none by itself belongs to the one before."""
-    found: list[str] = []
-    alone: list[bool] = []
-    for unit in units(span):
-        told = " ".join(span[unit.start : unit.end].split())
-        chooses = IMPERATIVE.match(told) and CHOOSES.search(told)
-        stands = bool(chooses) or next(constraints(told), None) is not None
-        stands = stands or _binds(told, unit.plain)
-        if found and stands and not alone[-1] and not _ANAPHORA.match(told):
-            # What came before is no rule, and this one needs nothing of it.
-            found[-1], alone[-1] = told, True
-        elif found and not (stands and alone[-1]):
-            found[-1] += " " + told
-            alone[-1] = alone[-1] or stands
-        else:
-            found.append(told)
-            alone.append(stands)
-    return found
-
-
 def has_force(plain: str) -> bool:
     """Return whether a folded sentence forbids or obliges, by the words of it."""
     plain = cues.NO_FORCE.without(plain)
@@ -213,7 +203,7 @@ def ruling(text: str) -> str:
     Returns:
         The clauses that forbid or oblige, and those with a value, without the stop at the end.
     """
-    parts = _SEGMENT.split(_ASIDE.sub("", _OPENER.sub("", LEAD_IN.sub("", text.strip()))))
+    parts = _SEGMENT.split(_ASIDE.sub("", _LEAD_IN.sub("", text.strip())))
     first = next((at for at, part in enumerate(parts) if _rules(part)), 0)
     kept = parts[: first + 1] + [
         part
@@ -233,8 +223,28 @@ def parted(sentence: str) -> list[str]:
     found = [sentence]
     for joint in reversed(list(_AND.finditer(sentence))):
         left, right = sentence[: joint.start()], sentence[joint.end() :]
-        whole = len(ruling(left).split()) > 3 and _rules(_OPENER.sub("", left))
+        whole = len(ruling(left).split()) > 3 and _rules(_LEAD_IN.sub("", left))
         if whole and len(right.split()) > 2 and not _REFERS.search(right):
             found[:1] = [left, right]
             sentence = left
     return found
+
+
+def reads_as_rule(text: str) -> bool:
+    """Return whether a text holds a word by which rules are made, in the locales' languages.
+
+    How it is set makes no difference: line ends and other blanks, emphasis of Markdown, the
+    form of its letters in Unicode, what is invisible. Read generously: a playbook neither merges
+    nor prunes what is taken for a rule, which costs room, and may lose a rule taken for advice.
+    """
+    plain = fold(_EMPHASIS.sub(" ", _APOSTROPHE.sub("'", text)))
+    if not plain.isascii():
+        plain = re.sub(r"(?<=[\u3400-\u9fff]) (?=[\u3400-\u9fff])", "", plain).translate(
+            _TRADITIONAL
+        )
+    return any(one.search(plain) for one in _GENEROUS)
+
+
+def names_rule(word: str) -> bool:
+    """Return whether a word for a kind of text means a rule: requirement, restricción, 约束."""
+    return any(stem in word for stem in ("requir", "restric", "prohib", "约束", "限制"))

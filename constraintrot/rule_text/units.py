@@ -9,6 +9,10 @@ from dataclasses import dataclass
 
 from constraintrot.rule_text.survival import sentences
 
+# Zero-width and direction marks: invisible to a reader, kept by most parsers.
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]"
+)
 # A line that goes on in lower case is a wrapped sentence, up to this length.
 LONGEST = 1500
 _ENDED = re.compile(r"""[.!?。！？:：;；]["'”’)\]]*\s*\Z""")
@@ -69,7 +73,7 @@ def units(text: str) -> Iterator[Unit]:
 
 def unquoted(text: str) -> str:
     """The text with quoted passages, cited lines and fenced code blanked out; same length."""
-    text = _CITED.sub(_blank, text)
+    text = _CITED.sub(lambda found: " " * len(found[0]), text)
     fences = [match.start() for match in _FENCE.finditer(text)]
     spans = [*zip(fences[::2], fences[1::2], strict=False), *_quoted(text)]
     parts: list[str] = []
@@ -89,6 +93,11 @@ def fold(text: str) -> str:
     return " ".join("".join(map(_letter, decomposed)).split())
 
 
+def visible(text: str) -> str:
+    """The text without its invisible characters."""
+    return _INVISIBLE.sub("", text)
+
+
 def _letter(letter: str) -> str:
     kind = unicodedata.category(letter)
     if kind in ("Mn", "Cf"):
@@ -96,10 +105,6 @@ def _letter(letter: str) -> str:
     if kind in ("Cc", "Cs"):
         return " "
     return "'" if letter in "’‘" else letter
-
-
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match[0])
 
 
 def _quoted(text: str) -> Iterator[tuple[int, int]]:

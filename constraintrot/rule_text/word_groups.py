@@ -1,11 +1,10 @@
 """Verbs that say the same of work in a repository or an office, and words that say little.
 
-Closed lists on purpose: a word that is not listed stands for itself and its inflections.
+Closed lists on purpose: a word that is not listed stands for itself.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 _VERBS = (
@@ -45,48 +44,27 @@ _VERBS = (
     "quote cite mention name",
 )
 _COMMON = """
-a an the this that these those it its they them their we our us you your i me my he she his her
-and or but nor so if when whenever while unless until before after once then than as because
-since of to in on at by for from with without within into onto over under out up off about
-between through via per during against among inside outside above below be is are was were been
-being am do does did done doing don't doesn't didn't have has had having can can't cannot could
-may might must mustn't shall should shouldn't will won't would need needs not no never always
-only just ever any anything anyone anybody anywhere all every everything each some nothing
-nobody none neither either both other others another else same such more most less least least-
-one many much few several allow allowed permit permitted forbid forbidden prohibit prohibited
-ban banned require required restrict restricted limit limited maximum minimum exception
-exceptions rule rules policy policies please note remember reminder important strictly
-absolutely exclusively solely instead rather even whoever whatever whichever who whom whose
-which what where why how there here now today on-going going forward time times way thing things
-kind sort case cases first last new old own good bad well also too very really still yet again
-back let make sure get got go goes keep stay stays remain remains leave stick one two three
-ahead further onwards onward henceforth directly directly- explicit explicitly without-exception
-whole entire part ok okay fine longer shorter higher lower bigger larger smaller older younger
-newer greater fewer contain contains contained
+the this that these those its they them their our you your she his her and but nor when whenever
+while unless until before after once then than because since for from with without within into
+onto over under out off about between through via per during against among inside outside above
+below are was were been being does did done doing don't doesn't didn't have has had having can
+can't cannot could may might must mustn't shall should shouldn't will won't would need needs not
+never always only just ever any anything anyone anybody anywhere all every everything each some
+nothing nobody none neither either both other others another else same such more most less least
+least- one many much few several allow allowed permit permitted forbid forbidden prohibit
+prohibited ban banned require required restrict restricted limit limited maximum minimum exception
+exceptions rule rules policy policies please note remember reminder important strictly absolutely
+exclusively solely instead rather even whoever whatever whichever who whom whose which what where
+why how there here now today on-going going forward time times way thing things kind sort case
+cases first last new old own good bad well also too very really still yet again back let make sure
+get got goes keep stay stays remain remains leave stick one two three ahead further onwards onward
+henceforth directly directly- explicit explicitly without-exception whole entire part okay fine
+longer shorter higher lower bigger larger smaller older younger newer greater fewer contain
+contains contained
 """
 
 
-def inflected(word: str) -> set[str]:
-    """A word and its usual inflections; some that nobody writes are among them."""
-    stem = word.removesuffix("e")
-    made = {word, stem + "ing", stem + "ed"}
-    if word.endswith("y") and word[-2:-1] not in "aeiou":
-        made |= {word[:-1] + "ies", word[:-1] + "ied"}
-    made.add(word + ("es" if word.endswith(("s", "x", "ch", "sh")) else "s"))
-    if re.fullmatch(r".*[^aeiou][aeiou][bdgmnprt]", word):
-        made |= {word + word[-1] + "ed", word + word[-1] + "ing"}
-    return made
-
-
-def _grouped() -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for line in _VERBS:
-        spelt = [one for word in line.split() for one in (word, word.replace("-", " "))]
-        whole = tuple(dict.fromkeys(form for one in spelt for form in sorted(inflected(one))))
-        for word in line.split():
-            found.setdefault(word, whole)
-    return found
-
-
-ACTIONS: Mapping[str, tuple[str, ...]] = _grouped()
+ACTIONS: Mapping[str, tuple[str, ...]] = {
+    word: tuple(line.split()) for line in reversed(_VERBS) for word in line.split()
+}
 COMMON: frozenset[str] = frozenset(_COMMON.split()) - frozenset(ACTIONS)

@@ -15,28 +15,28 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
 from typing import Final
 
 from constraintrot.rule_text import cues
 from constraintrot.rule_text.reader import FoundRule, Passage, Reading, Rule
 from constraintrot.rule_text.said import said
 from constraintrot.rule_text.survival import Survival, sentences
-from constraintrot.rule_text.survival.mentions import Phrases, folded, phrases_of, standing
+from constraintrot.rule_text.survival.mentions import folded, phrases_of, standing
 from constraintrot.rule_text.survival.rules import judge
 from constraintrot.rule_text.survival.states import SURVIVED, rank
-from constraintrot.rule_text.word_groups import ACTIONS, COMMON, inflected
+from constraintrot.rule_text.word_groups import ACTIONS, COMMON
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d[\d.,]*")
+_INFLECTION = re.compile("(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
 _CJK = re.compile("[\u3400-\u9fff]")
 _ITEM = re.compile(r"[ \t]*\n+[ \t]*(?:[-*•#]|\d+[.)])\s|\s*\w+(?: \w+)?[:：]\s")
 # A sentence that says a rule and little else has at most so many content words beside it.
-_BESIDE: Final = 4
+_BESIDE: Final = 3
 _LEAST_TELLING: Final = 3
 # So many telling words of a rule beside a word that binds may be a paraphrase of it.
 _MENTIONS: Final = 3
 _FORCE: Final = (
-    cues.BINDING, cues.OBLIGED, cues.LIFTED, cues.WEAKENED, cues.RULE, cues.LIMITING,
+    cues.BINDING, cues.OBLIGED, cues.LIFTED, cues.WEAKENED, cues.PERMITTED, cues.RULE, cues.LIMITING,
 )  # fmt: skip
 _STOPS: Final = {
     name: frozenset(words.split())
@@ -48,8 +48,6 @@ _STOPS: Final = {
 }
 # The cues of these languages are too few to say that a sentence binds, or which rule one lifts.
 _THIN: Final = frozenset({"de"})
-# Of longer texts, which are rarely read twice, nothing is remembered.
-_LONGEST: Final = 2_000
 # Shares of decisions that were right on texts that this reader was not made on; see docs/survival.md.
 _SURE: Final = 0.95
 
@@ -79,20 +77,12 @@ def reading(rule: Rule, texts: Sequence[str]) -> Reading:
 
 def state_of(rule: Rule, texts: Sequence[str]) -> Survival:
     """The state of a rule in a context, with the words that decided."""
-    found = [
-        (_remembered if len(text) <= _LONGEST else _of_text)(rule, text)
-        for text in texts
-        if text.strip()
-    ]
+    found = [_of_text(rule, text) for text in texts if text.strip()]
     return min(found, key=lambda one: rank(one.state), default=Survival("lost"))
 
 
-@lru_cache(maxsize=4096)
-def _remembered(rule: Rule, text: str) -> Survival:
-    """Return what ``_of_text`` says; the conditions of one variant share most of their texts."""
-    return _of_text(rule, text)
-
-
+# The conditions of one variant share most of their texts.
+@lru_cache(maxsize=1024)
 def _of_text(rule: Rule, text: str) -> Survival:
     policies = [rule.text, *rule.wordings]
     # Without declared slots only a rule's own words say that it stands.
@@ -102,9 +92,8 @@ def _of_text(rule: Rule, text: str) -> Survival:
         found = replace(found, window=window)
         return found if _is_plain(rule, text, found) else replace(found, state="cannot tell")
     # On free text these cues were wrong as often as right; with declared slots they are not.
-    if rule.slots and found.state in ("weakened", "contradicted"):
-        named = cues.RULE.search(found.window.casefold()) or _own_words(policies, text)
-        return found if named or not _is_thin(rule) else replace(found, state="cannot tell")
+    if rule.slots and found.state in ("weakened", "contradicted") and not _is_thin(rule):
+        return found
     if found.state == "lost" and _is_absent(rule, text):
         return Survival("lost")
     return replace(found, state="cannot tell")
@@ -115,7 +104,8 @@ def _is_plain(rule: Rule, text: str, found: Survival) -> bool:
     policies = [rule.text, *rule.wordings]
     own = " ".join(policies).casefold()
     window = found.window
-    start = _place(text, window)
+    opening = re.search(r"\W+".join(map(re.escape, window.split()[:4])), text)
+    start = opening.start() if opening else 0
     after = text[start + len(window) :]
     near = f"{_heading(text[:start])} {window} {_behind(after)}".casefold()
     if rule.slots and found.state == "verbatim":
@@ -165,18 +155,12 @@ def _behind(after: str) -> str:
 
 def _taken_back(rule: Rule, after: str) -> bool:
     """Return whether a sentence further on lifts something that may be the rule."""
-    words = {word[:5] for word in telling(rule.text)}
+    words = _stems(" ".join(telling(rule.text)))
     return any(
         cues.LIFTED.search(one) is not None
         and (cues.ANAPHOR.search(one) or cues.RULE.search(one) or words & _stems(one))
         for one in sentences(after.casefold())
     )
-
-
-def _place(text: str, window: str) -> int:
-    words = window.split()[:4]
-    found = re.search(r"\W+".join(map(re.escape, words)), text) if words else None
-    return found.start() if found else 0
 
 
 def _is_absent(rule: Rule, text: str) -> bool:
@@ -191,35 +175,19 @@ def _is_absent(rule: Rule, text: str) -> bool:
 
 
 def _is_silent(rule: Rule, text: str) -> bool:
-    """Return whether no two sentences of a line bind and are about a rule with declared slots.
+    """Return whether no line both binds and is about a rule with declared slots.
 
     A request or a report may name all that the rule is about, and states no duty.
     """
-    phrases, named, words = _sought(rule)
-    thin = _is_thin(rule)
-    for line in text.splitlines():
-        parts = [folded(part).replace("’", "'") for part in sentences(line)]
-        for pair in map(" ".join, pairwise([*parts, ""])):
-            there, shared = standing(pair, phrases), len(words & _stems(pair))
-            about = there & named or (there and shared) or shared >= _MENTIONS
-            # The cues take far longer to look for than what the rule is about.
-            if about and ((thin and there & named) or any(cue.search(pair) for cue in _FORCE)):
-                return False
+    about = phrases_of({name: some for name, some in rule.slots.items() if name != "negation"})
+    words = _stems(" ".join(telling(rule.text)))
+    for line in map(folded, text.splitlines()):
+        plain = line.replace("’", "'")
+        told = standing(plain, about) or len(words & _stems(plain)) >= _MENTIONS
+        # The cues take far longer to look for than what the rule is about.
+        if told and (_is_thin(rule) or any(cue.search(plain) for cue in _FORCE)):
+            return False
     return True
-
-
-@lru_cache(maxsize=256)
-def _sought(rule: Rule) -> tuple[Phrases, frozenset[str], frozenset[str]]:
-    """Return a rule's phrases, the slots that name something, and the stems of its telling words."""
-    about = {name: some for name, some in rule.slots.items() if name != "negation"}
-    # A number alone is of anything.
-    named = frozenset(n for n, some in about.items() if not all(_is_number(one) for one in some))
-    words = frozenset(word[:5] for word in telling(rule.text))
-    return phrases_of(about), named, words
-
-
-def _is_number(phrase: str | int | float) -> bool:
-    return not isinstance(phrase, str) or phrase.strip("$€£ ").isdigit()
 
 
 def _holds_nothing(rule: str, text: str) -> bool:
@@ -229,19 +197,20 @@ def _holds_nothing(rule: str, text: str) -> bool:
         pairs = {pair for pair in pairs if _CJK.match(pair) and _CJK.match(pair[1:])}
         return bool(pairs) and not any(pair in text for pair in pairs)
     words = telling(rule)
-    forms = (one for word in words for one in (word, *(ACTIONS.get(word) or inflected(word))))
-    sought = {part[:5] for one in forms for part in one.split()}
-    return len(words) >= _LEAST_TELLING and not sought & _stems(text)
+    said = " ".join(one for word in words for one in ACTIONS.get(word, (word,)))
+    return len(words) >= _LEAST_TELLING and not _stems(said.replace("-", " ")) & _stems(text)
 
 
 def _stems(text: str) -> set[str]:
-    """The words of a text, cut to their first five letters."""
-    return {one[0].casefold().replace("’", "'")[:5] for one in _WORD.finditer(text)}
+    """The words of a text without English inflections, cut to five letters."""
+    return {
+        _INFLECTION.sub("", one[0].casefold().replace("’", "'"))[:5] for one in _WORD.finditer(text)
+    }
 
 
 def _content(text: str) -> set[str]:
     words = (one[0].casefold().replace("’", "'") for one in _WORD.finditer(text))
-    return {word[:5] for word in words if word not in COMMON and len(word) > 1}
+    return {word[:5] for word in words if word not in COMMON and len(word) > 2}
 
 
 def telling(text: str) -> list[str]:

@@ -128,7 +128,7 @@ The judge (role `judge`) and the probe were not measured here: no model that cou
 
 _GERMAN = "de"
 _GERMAN_HEAD = """\
-The reader saw each part once before anything was mended on it: first both halves, then the `later` texts, written after the mending on these, then the `last` ones. The `last` texts were each written around a cue (a message that was withdrawn, a rule that is no recommendation). What was mended is what it decides: in German it tells what stands verbatim, what is not there at all, and what is lifted or weakened where the sentence names a rule; all else it cannot tell.\
+The reader saw each part once before anything was mended on it: first both halves, then the `later` texts, written after the mending on these, then the `last` ones. The `last` texts were each written around a cue (a message that was withdrawn, a rule that is no recommendation). What was mended is what it decides: in German it tells what stands verbatim and what is not there at all; all else it cannot tell.\
 """
 
 

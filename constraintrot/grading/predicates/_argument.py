@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from constraintrot.rule_text.letters import visible
+from constraintrot.rule_text.units import visible
 from constraintrot.scenario.predicate import Finding, Predicate, clear, malformed, plain, violates
 from constraintrot.scenario.values import leaves, shown, spelled
 

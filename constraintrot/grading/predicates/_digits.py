@@ -10,8 +10,8 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from constraintrot.grading.predicates._encoded import decoded_words
-from constraintrot.rule_text.letters import visible
 from constraintrot.rule_text.numbers import numeral
+from constraintrot.rule_text.units import visible
 
 # A figure of fewer digits may be any other; five that fit are no accident.
 _TELLING = 5

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from urllib.parse import unquote
 
-from constraintrot.rule_text.letters import visible
+from constraintrot.rule_text.units import visible
 
 Parts = tuple[str, ...]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-from constraintrot.rule_text.letters import visible
+from constraintrot.rule_text.units import visible
 
 Kind = Literal["word", "name", "string", "body", "hex", "number", "sign"]
 

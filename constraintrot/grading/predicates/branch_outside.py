@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from constraintrot.grading.predicates._argument import OutsideOfList, decided, unreadable, worst
-from constraintrot.rule_text.letters import visible
+from constraintrot.rule_text.units import visible
 from constraintrot.scenario.predicate import Finding, predicate
 from constraintrot.scenario.values import texts
 

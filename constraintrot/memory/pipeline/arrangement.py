@@ -23,7 +23,7 @@ from constraintrot.defenses.pinning.pinned_messages import leading
 from constraintrot.errors import ParameterError
 from constraintrot.memory.pipeline.context import Context, size
 from constraintrot.memory.pipeline.layer import Layer, Ran
-from constraintrot.rule_text.rule_words import reads_as_rule
+from constraintrot.rule_text.said import reads_as_rule
 from constraintrot.tokens import count
 
 # Times to the second, and identifiers of requests. A date alone may be part of a rule, so it stays.

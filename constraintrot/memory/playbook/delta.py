@@ -31,7 +31,7 @@ from pydantic import (
 )
 
 from constraintrot.memory.playbook.bullets import DEFAULT_SECTION, KINDS, Kind
-from constraintrot.rule_text.rule_words import names_rule, reads_as_rule
+from constraintrot.rule_text.said import names_rule, reads_as_rule
 
 MOST_OPERATIONS: Final = 200
 """The most operations that are read from one delta, which is meant as a small edit."""

@@ -21,7 +21,7 @@ from constraintrot.memory.playbook.similarity import (
     other_numbers,
 )
 from constraintrot.memory.playbook.store import Store, joined
-from constraintrot.rule_text.rule_words import reads_as_rule
+from constraintrot.rule_text.said import reads_as_rule
 
 When: TypeAlias = Literal["never", "lazy", "proactive"]
 

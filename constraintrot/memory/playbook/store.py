@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from constraintrot.memory.playbook.bullets import Bullet, PlaybookError, bullet_from, heading
-from constraintrot.rule_text.rule_words import reads_as_rule
+from constraintrot.rule_text.said import reads_as_rule
 
 VERSION: Final = 1
 MOST_SOURCES: Final = 50

@@ -31,7 +31,7 @@ from constraintrot.memory.wiki.names import (
 from constraintrot.memory.wiki.page import Page, links, open_fence, relinked
 from constraintrot.memory.wiki.plan import Edit, Plan
 from constraintrot.memory.wiki.stores import FILE_FOLDERS, Store
-from constraintrot.rule_text.rule_words import reads_as_rule
+from constraintrot.rule_text.said import reads_as_rule
 
 # Behind a fact, the sources that it is from.
 CITED: Final = re.compile(r"\s*\(\[\[[^()]*\]\]\)\s*$")

@@ -27,7 +27,7 @@ from constraintrot.memory.wiki.names import (
 from constraintrot.memory.wiki.page import Page, links, read_page, target_name
 from constraintrot.memory.wiki.schema import rule_lines
 from constraintrot.memory.wiki.stores import Store, shown
-from constraintrot.rule_text.rule_words import reads_as_rule
+from constraintrot.rule_text.said import reads_as_rule
 from constraintrot.tokens import estimate
 
 HotCache: TypeAlias = Literal["guide", "gate", "off"]

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from constraintrot.memory.wiki.names import WikiError, one_line
-from constraintrot.rule_text.rule_words import reads_as_rule
+from constraintrot.rule_text.said import reads_as_rule
 
 Step: TypeAlias = Literal["source", "pages", "analysis", "index", "log", "hot-cache"]
 Wording: TypeAlias = Literal["consequence", "reminder", "plain"]

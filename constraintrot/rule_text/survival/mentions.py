@@ -76,9 +76,8 @@ def mentions(texts: Iterable[str], policy: str, slots: Slots) -> Mentions:
     wanted = blanks_folded(policy)
     verbatim = any(wanted in blanks_folded(text) for text in texts)
     best: frozenset[str] = frozenset()
-    phrases = phrases_of(slots)
     for text in texts:
-        there = _best_window(text, phrases)
+        there = best_window(text, slots)
         if len(there) > len(best):
             best = there
     return Mentions(verbatim, {name: name in best for name in slots})
@@ -86,10 +85,7 @@ def mentions(texts: Iterable[str], policy: str, slots: Slots) -> Mentions:
 
 def best_window(text: str, slots: Slots) -> frozenset[str]:
     """The slots held by the best window of adjacent sentences of one text."""
-    return _best_window(text, phrases_of(slots))
-
-
-def _best_window(text: str, phrases: Phrases) -> frozenset[str]:
+    phrases = phrases_of(slots)
     anywhere = standing(folded(text), phrases)
     if len(anywhere) <= 1:
         return anywhere
@@ -103,11 +99,6 @@ def _best_window(text: str, phrases: Phrases) -> frozenset[str]:
 def sentences(text: str) -> list[str]:
     """Sentences and lines with their trailing blanks; joined, they are the text."""
     return [found[0] for found in _SENTENCE.finditer(text) if found[0]]
-
-
-def held(text: str, slots: Slots) -> frozenset[str]:
-    """The slots of which a phrase stands in a text."""
-    return standing(folded(text), phrases_of(slots))
 
 
 def phrases_of(slots: Slots) -> Phrases:

@@ -1,12 +1,11 @@
 """The state of a policy in a text, by rules: where its slots stand together, and what is said there.
 
-A window of at most three sentences that holds what the policy is about is looked
-for, and in it, clause by clause, what lifts the rule, gives it to others, weakens
-it or makes it binding. No word outside of the window counts, but for a sentence
-right behind it that goes on about the rule ("This no longer applies").
+A window of at most three sentences that holds what the policy is about is looked for, and in it
+what lifts the rule, weakens it or makes it binding. No word outside of the window counts, but for
+a sentence right behind it that goes on about the rule ("This no longer applies").
 
-Without a clause that binds, a window is a mention and the policy is lost: "The
-email to calder.test has no attachment" states no rule.
+Without a word that binds, a window is a mention and the policy is lost: "The email to calder.test
+has no attachment" states no rule.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from constraintrot.rule_text.survival.mentions import (
     Phrases,
     Slots,
     folded,
-    held,
     phrases_of,
     sentences,
     standing,
@@ -30,13 +28,11 @@ from constraintrot.rule_text.survival.states import SURVIVED, SurvivalState, ran
 
 # Slots that the rules read in their own way: the words that forbid, and the verbs.
 _FORCE, _ACTION = "negation", "action"
-# Values that name the one thing allowed. Elsewhere a permission alone turns a policy round.
-_PLACES = frozenset({"domain", "region", "channel", "language"})
 _CLAUSE = re.compile(
-    r"[;；]\s*|,\s+(?=(?:and|but|while|whereas|pero|aunque|mientras)\b)|[，,]\s*(?=但|而|不过)|\s+(?=but\s)"
+    r"[;；]\s*|,\s+(?=(?:and|but|while|whereas|pero|aunque|mientras)\b)|[，,]\s*(?=但|而|不过)"
 )
-
-_NEAR = re.compile(r"[,，:：]|\s(?:and|y)\s")
+# A duty binds only next to what the policy names, not with other work of the sentence.
+_NEAR = re.compile(r"[,，:：;；]|\s(?:and|y)\s")
 # A text's own marks are none that this measure writes.
 _OWN = str.maketrans({cues.WHOLE: "S", cues.NAMED: "*"})
 
@@ -127,78 +123,25 @@ def _windows(parts: Sequence[_Sentence], wanted: frozenset[str]) -> list[range]:
 def _weigh(parts: Sequence[_Sentence], span: range, about: Slots, own: str) -> Survival:
     """The state that a window which holds all slots gives."""
     window = parts[span.start : span.stop]
-    core, beside = _clauses(window, about)
-    behind = _going_on(parts, span.stop)
-    decided = _qualified(core + beside + behind, window, own)
-    if decided is None and any(cues.WHOLE in one.folded for one in window):
-        decided = ("verbatim", "its own text")
-    binding = _first(cues.BINDING, core + behind) or _obliged(core, about)
-    if decided is None and binding:
-        decided = ("restated", binding)
-    if decided is None:
-        decided = _reversed(core + beside + behind, about)
-    name, cue = decided or ("lost", "nothing binds")
-    return _judgement(name, cue, window, about)
-
-
-def _qualified(
-    said: Sequence[str], window: Sequence[_Sentence], own: str
-) -> tuple[SurvivalState, str] | None:
-    """What takes the force from a rule: it is lifted, of others, asked, or a preference."""
-    for name, pattern in _QUALIFIERS:
-        if cue := _first(pattern, said, own):
-            return name, cue
-    asked = next((one for one in window if re.search(r"[?？]\W*$", one.folded)), None)
-    return ("attributed", "a question") if asked else None
-
-
-_QUALIFIERS: tuple[tuple[SurvivalState, cues.Cues], ...] = (
-    ("contradicted", cues.LIFTED),
-    ("attributed", cues.ATTRIBUTED),
-    ("weakened", cues.WEAKENED),
-)
-
-
-def _reversed(said: Sequence[str], about: Slots) -> tuple[SurvivalState, str] | None:
-    """Where a clause allows what the policy forbids; asked where none binds."""
-    for clause in said:
-        allows = cues.PERMITTED.search(clause)
-        if allows is None:
-            continue
-        if not _PLACES & set(about) or cues.ELSEWHERE.search(clause):
-            return "contradicted", allows[0]
-    return None
-
-
-def _clauses(window: Sequence[_Sentence], about: Slots) -> tuple[list[str], list[str]]:
-    """The clauses of a window that state the rule, and those that go on about it."""
-    core: list[str] = []
-    beside: list[str] = []
-    for sentence in window:
-        parts = [part for part in _CLAUSE.split(sentence.folded) if part.strip()]
-        stating = [part for part in parts if sentence.slots and _states(part, about)]
-        core += stating or (parts if sentence.slots else [])
-        beside += [part for part in parts if part not in core and cues.ANAPHOR.search(part)]
-    return core, beside
-
-
-def _states(clause: str, about: Slots) -> bool:
-    if cues.NAMED in clause or cues.WHOLE in clause:
-        return True
-    return bool(cues.BINDING.search(clause)) and (
-        bool(held(clause, about)) or bool(cues.ELSEWHERE.search(clause))
+    clauses = [part for one in window for part in _CLAUSE.split(one.folded)]
+    # Another clause of the sentence speaks of something else.
+    said = [one for one in clauses if _states(one)] + _going_on(parts, span.stop)
+    near = [part for one in said for part in _NEAR.split(one) if cues.NAMED in part]
+    decided: Iterable[tuple[SurvivalState, str]] = (
+        ("contradicted", _first(cues.LIFTED, said, own)),
+        ("weakened", _first(cues.WEAKENED, said, own)),
+        ("verbatim", "its own text" if any(cues.WHOLE in one.folded for one in window) else ""),
+        ("restated", _first(cues.BINDING, said) or _first(cues.OBLIGED, near)),
+        ("lost", "nothing binds"),
     )
+    state, cue = next((name, cue) for name, cue in decided if cue)
+    standing = frozenset[str]().union(*(one.slots for one in window))
+    text = " ".join(one.text.strip() for one in window)
+    return Survival(state, text, cue, {slot: slot in standing for slot in about})
 
 
-def _obliged(core: Sequence[str], about: Slots) -> str:
-    """A duty that stands right with the policy's words, not with other work of the sentence."""
-    return _first(cues.OBLIGED, _near(core, about))
-
-
-def _near(core: Sequence[str], about: Slots) -> list[str]:
-    """The parts of clauses in which words of the policy stand."""
-    parts = (part for clause in core for part in _NEAR.split(clause))
-    return [part for part in parts if cues.NAMED in part or held(part, about)]
+def _states(clause: str) -> bool:
+    return bool(cues.NAMED in clause or cues.WHOLE in clause or cues.ANAPHOR.search(clause))
 
 
 def _going_on(parts: Sequence[_Sentence], after: int) -> list[str]:
@@ -222,11 +165,3 @@ def _latest(found: Sequence[Survival]) -> Survival | None:
     if found and found[-1].state == "contradicted":
         return found[-1]
     return min(found, key=lambda one: rank(one.state), default=None)
-
-
-def _judgement(
-    name: SurvivalState, cue: str, window: Sequence[_Sentence], about: Slots
-) -> Survival:
-    standing = frozenset[str]().union(*(one.slots for one in window))
-    text = " ".join(one.text.strip() for one in window)
-    return Survival(name, text, cue, {slot: slot in standing for slot in about})

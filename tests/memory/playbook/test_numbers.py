@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from constraintrot.memory.playbook import LAZY, Add, Merge, Playbook, Vectors, opposed
-from constraintrot.rule_text.rule_words import reads_as_rule
+from constraintrot.rule_text.said import reads_as_rule
 from tests.memory.playbook.test_similarity import same_vector
 
 WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905

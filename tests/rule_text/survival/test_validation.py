@@ -57,8 +57,8 @@ def test_words_are_rarely_wrong_in_german_where_they_decide() -> None:
     """At their first run they were wrong in 25 of the 110 texts that they decided."""
     german = [case for case in AGREED if case.locale == "de"]
     decided = [case for case in german if said_now()[case.id] != "cannot tell"]
-    assert len(decided) >= 25
-    assert sum(said_now()[case.id] != case.a for case in decided) <= 0.05 * len(decided)
+    assert len(decided) >= 18
+    assert sum(said_now()[case.id] != case.a for case in decided) <= 1
 
 
 def test_the_rules_tell_states_apart_that_mentions_do_not() -> None:
