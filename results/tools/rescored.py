@@ -1,7 +1,8 @@
 """Score committed texts anew with the reader ``local``, beside what the rules had said of them.
 
 ``python -m results.tools.rescored read --minutes 20`` asks about texts in an order drawn by seed
-and goes on where it stopped; ``python -m results.tools.rescored page`` writes ``rescored.md``.
+and goes on where it stopped; ``python -m results.tools.rescored page`` scores all of them by
+``words`` and writes ``rescored.md``.
 The texts are the labelled ones of ``tests/grading/survival_cases``, and the contexts after
 compaction in ``results/frames/*.texts.json``, as far as those files hold them.
 """
@@ -21,6 +22,7 @@ from pathlib import Path
 import click
 
 from constraintrot.report.page.detail import ENDING
+from constraintrot.rule_text import words
 from constraintrot.rule_text.reader import Reader, Rule
 from constraintrot.rule_text.survival import SURVIVED
 from constraintrot.scenario.files import load
@@ -116,10 +118,13 @@ async def ask(reader: Reader, path: Path, seed: int, minutes: float) -> None:
 
 
 async def _asked(reader: Reader, one: Text) -> tuple[str, str]:
-    variant = load(one.family, one.locale).variant(one.seed, one.split, texts=1)  # type: ignore[arg-type]  # as the frame has it
-    policy = variant.policy(one.wording)  # type: ignore[arg-type]  # as the frame has it
-    (found,) = await reader.states([Rule(policy, variant.slots)], [one.text])
+    (found,) = await reader.states([_rule(one)], [one.text])
     return found.state, f"{found.bound:.4f}"
+
+
+def _rule(one: Text) -> Rule:
+    variant = load(one.family, one.locale).variant(one.seed, one.split, texts=1)  # type: ignore[arg-type]  # as the frame has it
+    return Rule(variant.policy(one.wording), variant.slots)  # type: ignore[arg-type]  # as the frame has it
 
 
 def _question(one: Text) -> tuple[object, ...]:
@@ -140,7 +145,32 @@ def page() -> str:
     labelled = [row for row in found if row["source"] == CASES]
     episodes = [row for row in found if row["source"] != CASES]
     parts = [_HEAD, _labelled(labelled), _EPISODES.format(n=len(episodes)), _frames(episodes)]
-    return "\n\n".join([*parts, _crossed(episodes)]) + "\n"
+    anew = [{**_row(one), "new": _words(one)} for one in texts()]
+    parts += [_crossed(episodes), _ALL.format(n=len(anew)), _labelled_by_words(anew)]
+    of_frames = [row for row in anew if row["source"] != CASES]
+    return "\n\n".join([*parts, _frames(of_frames, "words"), _crossed(of_frames, "words")]) + "\n"
+
+
+def _row(one: Text) -> dict[str, str]:
+    return {"source": one.source, "label": one.label, "old": one.old}
+
+
+def _words(one: Text) -> str:
+    return words.reading(_rule(one), [one.text]).state
+
+
+def _labelled_by_words(found: Sequence[dict[str, str]]) -> str:
+    given = [row for row in found if row["source"] == CASES]
+    decided = [row for row in given if row["new"] != _OPEN]
+    wrong = [
+        sum((row[key] in SURVIVED) != (row["label"] in SURVIVED) for row in decided)
+        for key in ("old", "new")
+    ]
+    return (
+        f"Of the {len(given)} labelled texts `words` decides {len(decided)}, {wrong[1]} of them wrong"
+        f" about survival; the reader that scored them first was wrong in {wrong[0]} of the same texts,"
+        f" and in {sum((row['old'] in SURVIVED) != (row['label'] in SURVIVED) for row in given)} of all."
+    )
 
 
 def _labelled(found: Sequence[dict[str, str]]) -> str:
@@ -158,22 +188,24 @@ def _labelled(found: Sequence[dict[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def _frames(found: Sequence[dict[str, str]]) -> str:
+def _frames(found: Sequence[dict[str, str]], reader: str = "local") -> str:
+    """Episodes of each frame; one that the reader leaves open differs in nothing."""
     lines = [
-        "| frame | episodes | survived by rules | survived by local | differ |",
-        "| --- | --- | --- | --- | --- |",
+        f"| frame | episodes | survived by rules | survived by {reader} | left open | differ |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     for name in sorted({row["source"] for row in found}):
         some = [row for row in found if row["source"] == name]
         old, new = ([row[key] in SURVIVED for row in some] for key in ("old", "new"))
-        differ = sum(a != b for a, b in zip(old, new, strict=True))
-        lines.append(f"| {name} | {len(some)} | {sum(old)} | {sum(new)} | {differ} |")
+        left = [row["new"] == _OPEN for row in some]
+        differ = sum(a != b and not c for a, b, c in zip(old, new, left, strict=True))
+        lines.append(f"| {name} | {len(some)} | {sum(old)} | {sum(new)} | {sum(left)} | {differ} |")
     return "\n".join(lines)
 
 
-def _crossed(found: Sequence[dict[str, str]]) -> str:
+def _crossed(found: Sequence[dict[str, str]], reader: str = "local") -> str:
     counted = Counter((row["old"], row["new"]) for row in found)
-    lines = ["| by rules | by local | episodes |", "| --- | --- | --- |"]
+    lines = [f"| by rules | by {reader} | episodes |", "| --- | --- | --- |"]
     for (old, new), count in counted.most_common():
         lines.append(f"| {old} | {new} | {count} |")
     return "\n".join(lines)
@@ -193,6 +225,10 @@ Of the [survival cases](../tests/grading/survival_cases/README.md) on which both
 _EPISODES = """## Episodes
 
 {n} contexts after compaction, drawn from the frames whose texts are committed; these files hold what a compaction changed and what stands around it, so unchanged earlier turns may be missing. There is no label: a difference says that one of the two is wrong, and where the rules say `verbatim` the policy's own words stand, so it is more likely `local`."""
+_ALL = """## All texts, by the word lists of today
+
+The reader `words` costs nothing, so all {n} committed texts are scored by it whenever this page is made. It is what became of the rules: it leaves a text open where those guessed. The states by the rules are those that the frames and their reports were made with; those of the German cases are of the first run of `words`. A policy that was `verbatim` and is `lost` here stood in a part that the compaction left as it was, which these files leave out: the system message, the oldest turns that `head_tail` keeps, a pin of LangMem's."""
+_OPEN = "cannot tell"
 
 
 @click.group()
