@@ -21,8 +21,7 @@ _QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『"
 _QUOTE = re.compile('["„“”«»「」『』\n]')
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _CITED = re.compile(r"^[ \t]*>[^\n]*", re.MULTILINE)
-# What is in quotes after one of these is the rule itself, not somebody's words;
-# a key of a JSON object is none of these.
+# What is in quotes after one of these is the rule itself; after a key of a JSON object it is not.
 _LABEL = re.compile(
     r"(?:polic(?:y|ies)|rules?|instructions?|guidelines?|norma|regla|politica|política|instrucción"
     r"|richtlinien?|regeln?|vorgaben?|规定|规则|政策|守则|制度|要求)[^\n.。\x22{]{0,20}[:：]?\s*\Z",
