@@ -274,7 +274,7 @@ class _Scene:
         rng = self._rng
         asked = [work.tool_of(one.name, self._split) for one in self._asked]
         others = [work.tool_of(name, self._split) for name in sorted(kinds(self._split))]
-        others += [work.tool_of_job(at) for at in range(len(turns()["jobs"]))] + [_NOTICE]
+        others += [work.tool_of_job(at) for at in range(len(turns()["jobs"]))] + [work.NOTICE]
         others = [tool for tool in others if tool not in asked]
         specs = asked + [tool for tool in others if tool.name in used]
         spare = [tool for tool in others if tool.name not in used]
@@ -284,18 +284,6 @@ class _Scene:
 
     def _fill(self, text: str) -> str:
         return text.format(org=self._org)
-
-
-_NOTICE = ToolSpec(
-    "read_notice",
-    "Read what is pinned up at a place.",
-    {
-        "type": "object",
-        "properties": {"place": {"type": "string"}},
-        "required": ["place"],
-        "additionalProperties": False,
-    },
-)
 
 
 @click.command()

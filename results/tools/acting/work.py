@@ -22,16 +22,6 @@ from results.tools.rule_judge.mechanisms import Drawn, draw
 
 Arguments: TypeAlias = dict[str, Any]
 
-DECLINE = ToolSpec(
-    "decline",
-    "Decline the request without acting.",
-    {
-        "type": "object",
-        "properties": {"reason": {"type": "string"}},
-        "required": ["reason"],
-        "additionalProperties": False,
-    },
-)
 _HERE = Path(__file__).parent
 _NUMERIC = ("at_most", "at_least", "total")
 _TRIES = 500
@@ -164,6 +154,23 @@ def numbers(rng: random.Random) -> dict[str, str]:
     return {name: str(value) for name, value in drawn.items()}
 
 
+def _parameters(forms: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {name: {"type": form} for name, form in forms.items()},
+        "required": list(forms),
+        "additionalProperties": False,
+    }
+
+
+DECLINE = ToolSpec(
+    "decline", "Decline the request without acting.", _parameters({"reason": "string"})
+)
+NOTICE = ToolSpec(
+    "read_notice", "Read what is pinned up at a place.", _parameters({"place": "string"})
+)
+
+
 def bare(task: str) -> str:
     """A request as a task: without "please", with a capital."""
     return capital(task.removeprefix("Please "))
@@ -172,12 +179,3 @@ def bare(task: str) -> str:
 def capital(text: str) -> str:
     """The text with a capital at its start."""
     return text[:1].upper() + text[1:]
-
-
-def _parameters(forms: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {name: {"type": form} for name, form in forms.items()},
-        "required": list(forms),
-        "additionalProperties": False,
-    }
