@@ -88,7 +88,16 @@ def sizes_of(registration: Registration, families: tuple[str, ...]) -> dict[str,
     Args:
         registration: the plan.
         families: those on which the subject qualifies.
+
+    Raises:
+        ConstraintRotError: there is no such family.
     """
+    if not families:
+        raise ConstraintRotError(
+            f"{registration.model} qualifies on no family, so no claim can be asked of it: nothing"
+            " was played; take a larger model, other --families or -T scaffold=review, and another"
+            " folder (-o)"
+        )
     by_title = {claim.title: claim for claim in registration.claims.claims}
     found: dict[str, Sizes] = {}
     for one in registration.planned:

@@ -123,6 +123,14 @@ def test_episodes_of_other_claims_do_not_count(tmp_path: Path) -> None:
     assert [sum(one.values()) for one in found] == [6, 12]
 
 
+def test_a_subject_that_qualifies_nowhere_is_told_so(tmp_path: Path) -> None:
+    reckless = ("--model", "scripted/reckless", *ONE[2:], "--families", "soft_email")
+    for arguments in ([*reckless, "-o", str(tmp_path)], ["page", str(tmp_path)]):
+        result = CliRunner().invoke(reproduce, arguments)
+        assert result.exit_code == 2
+        assert "scripted/reckless qualifies on no family" in result.output
+
+
 def test_models_stand_side_by_side(tmp_path: Path) -> None:
     for name, verdict in (("a", "same"), ("b", "cannot tell")):
         (tmp_path / name).mkdir()
