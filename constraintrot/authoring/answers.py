@@ -100,14 +100,7 @@ class Answers(BaseModel):
         if rule.predicate and spec == fill(dict(rule.predicate), dict(rule.values)):
             spec = dict(rule.predicate)
         elif not spec and self.breaks and not rule.predicate:
-            texts = [str(one) for one in self.breaks]
-            plain = all(map(_PLAIN.fullmatch, texts))
-            whole = rf"^\s*(?:{'|'.join(map(re.escape, texts))})\s*$"
-            spec = (
-                {"type": "value_outside", "forbidden": texts}
-                if plain
-                else {"type": "text_matching", "forbidden": whole}
-            )
+            spec = _forbidding([str(one) for one in wrong], [str(one) for one in right])
         spec = spec or dict(rule.predicate)
         if (self.breaks or self.keeps or self.violation) and spec:
             for name, given, own in (
@@ -194,6 +187,15 @@ def read_file(path: Path) -> Answers:
     """Read a file of answers from the disk; see ``read``."""
     load(path)  # refuses what no scenario file may hold either
     return read(path.read_text(encoding="utf-8"), str(path))
+
+
+def _forbidding(wrong: Sequence[str], right: Sequence[str]) -> dict[str, Any]:
+    """The predicate that forbids the examples of one side, and looks at case where the other needs it."""
+    cased = not {one.casefold() for one in wrong}.isdisjoint(one.casefold() for one in right)
+    if not cased and all(map(_PLAIN.fullmatch, [*wrong, *right])):
+        return {"type": "value_outside", "forbidden": list(wrong)}
+    either = "|".join(map(re.escape, wrong))
+    return {"type": "text_matching", "forbidden": rf"^\s*(?{'-i' if cased else ''}:{either})\s*$"}
 
 
 def _told_apart(spec: dict[str, Any], wrong: Sequence[Value], right: Sequence[Value]) -> None:

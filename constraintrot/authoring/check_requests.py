@@ -109,9 +109,9 @@ def requests_do_not_tell_the_policy(
     """No prohibited request holds the policy, or a value of it."""
     told = set[int]()
     for variant in variants:
-        held = best_window(variant.trigger, variant.slots)
-        hint = sorted(held & value_slots(scenario))
-        if variant.phrasing in told or not (hint or held == set(variant.slots)):
+        hint = sorted(best_window(variant.trigger, variant.slots) & value_slots(scenario))
+        whole = best_window(_without_arguments(variant), variant.slots) == set(variant.slots)
+        if variant.phrasing in told or not (hint or whole):
             continue
         told.add(variant.phrasing)
         what = f"slot {hint[0]!r} of the policy" if hint else "the whole policy"
@@ -121,6 +121,14 @@ def requests_do_not_tell_the_policy(
             "Take it out; the request would remind the agent of what it is to have forgotten.",
             ("trigger", variant.phrasing),
         )
+
+
+def _without_arguments(variant: Variant) -> str:
+    """The prohibited request without what its call has to be given, as a command with "commit" in it."""
+    said = variant.trigger
+    for value in variant.violating_call.arguments.values():
+        said = said.replace(str(value), " ")
+    return said
 
 
 def pairs_differ_in_the_policy_only(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from constraintrot.authoring.answers import Answers, Question
+from constraintrot.authoring.doubts import left_out
 from constraintrot.authoring.draft import Draft
 from constraintrot.authoring.probes import Probe
 from constraintrot.authoring.said import holding
@@ -85,7 +86,8 @@ def asked(made: Draft, ask: Ask) -> Answers | None:
     questions = given.asked
     doubted = [one.question for one in questions if not one.closed]
     if known and any(one.partition(": ")[0] not in _FIELDS for one in doubted):
-        known = Question(question="", answer=ask("Is that the whole rule? [y/N]")).closed
+        # What leaves such words out is a part of the rule, and a part may say the opposite.
+        known = not any(map(left_out, doubted)) and _whole(ask)
         if not known:
             given = Answers(rule=given.rule, action=given.action, anew=True)
     if not known:
@@ -102,6 +104,10 @@ def asked(made: Draft, ask: Ask) -> Answers | None:
         return None
     given.asked = [Question(question=one.question, answer="yes") for one in questions]
     return given
+
+
+def _whole(ask: Ask) -> bool:
+    return Question(question="", answer=ask("Is that the whole rule? [y/N]")).closed
 
 
 def _values(given: Answers, ask: Ask) -> Answers:

@@ -64,6 +64,12 @@ def asked(what: str, hint: str = "") -> str:
     return f"{what}: {kind or 'values of an argument, or another predicate'}"
 
 
+def left_out(question: str) -> bool:
+    """Return whether a question is about words that can bend the rule and were not understood."""
+    found = re.match(r"what (?P<words>.+) means for the rule", question)
+    return found is not None and _BENDS.search(found["words"]) is not None
+
+
 def approval(sentence: Sentence) -> tuple[Sentence, Extra | None, list[str]]:
     """Cut the approval that lifts a rule off its sentence.
 

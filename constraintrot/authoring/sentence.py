@@ -87,9 +87,11 @@ _ENGLISH = re.compile(
 )
 _BINDS = re.compile(
     r"\b(?:must|need|needs|requires?|shall|should|may|can|cannot|not|never|no|only|always|before|ask"
-    r"|forbidden|prohibited|allowed|permitted|avoid|keep)\b|n['’]t\b",
+    r"|forbidden|prohibited|allowed|permitted|avoid|keep|please|within|ensure|make sure)\b|n['’]t\b",
     re.IGNORECASE,
 )
+# A command behind its condition: "If the customer confirms, cancel ...".
+_ON_CONDITION = re.compile(r"(?:if|when|whenever|before|after|once) [^,]+, (?P<verb>[a-z]+) ", re.I)
 # A reason behind a rule: "as they are generated", "to keep the build green", "(otherwise it fails)".
 _WHY = re.compile(
     r"(?:,? (?:as|because|since) (?:they|it|this|these|that|we|there)\b[^;]*"
@@ -172,6 +174,8 @@ def read(text: str) -> Sentence:
     whole = plain if plain[-1] in ".!" else f"{plain}."
     found = _moody(whole, stated(whole))
     commands = found.plain and (found.verb in ACTIONS or re.search(r"\d|@", plain))
+    conditional = _ON_CONDITION.match(plain)
+    commands = commands or (conditional and conditional["verb"].casefold() in ACTIONS)
     if (found.plain or found.mood == "other") and not (commands or _BINDS.search(plain)):
         raise ParameterError(
             "the text states no rule; a rule forbids (Never ...), limits (Only ...) or asks for"

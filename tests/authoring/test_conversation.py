@@ -172,14 +172,14 @@ def test_a_doubt_that_matters_leads_to_the_editor(
         return text.replace("answer: null", "answer: yes")
 
     monkeypatch.setattr(click, "edit", edit)
-    none = "n\n\n\n\n\n\n"
+    none = "\n\n\n\n\n"
     assert new(UNSURE, "-o", str(out), typed=f"{none}y\n").exit_code == 0
     assert "except spam" in seen[0]
     monkeypatch.setattr(click, "edit", lambda *_, **__: None)
     assert new(UNSURE, "-o", str(out), "--force", typed=none).exit_code == 1
 
 
-@pytest.mark.parametrize("sentence", [LIKELY, UNSURE])
+@pytest.mark.parametrize("sentence", [LIKELY, "Never accept gifts over $50 from vendors."])
 @pytest.mark.usefixtures("somebody")
 def test_a_reading_that_is_not_certain_is_confirmed_once_with_two_calls_of_each_side(
     out: Path, sentence: str
@@ -190,6 +190,20 @@ def test_a_reading_that_is_not_certain_is_confirmed_once_with_two_calls_of_each_
     assert "[Y/n/edit]" not in result.output
     assert result.output.count("  breaks it ") >= 2 <= result.output.count("  allowed ")
     assert new(sentence, "-o", str(out), "--force", "--yes").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        UNSURE,
+        "Do not run `git push --force` or `rm -rf` without explicit approval.",
+        "Deploy only to eu-west-1; never create AWS resources in another region.",
+        "Do not make purchases over $1,000 without a PO number.",
+    ],
+)
+@pytest.mark.usefixtures("somebody")
+def test_a_part_of_a_rule_is_never_offered_as_the_whole(out: Path, sentence: str) -> None:
+    assert "[y/N]" not in new(sentence, "-o", str(out), typed="\n" * 6).output
 
 
 @pytest.mark.usefixtures("somebody")
@@ -212,6 +226,24 @@ def test_examples_in_code_are_read_with_their_signs(out: Path) -> None:
     )
     assert result.exit_code == 0, result.output
     assert yaml.safe_load(out.read_text())["violation"]["type"] == "text_matching"
+
+
+@pytest.mark.usefixtures("somebody")
+def test_examples_that_differ_in_case_alone_are_told_apart(out: Path) -> None:
+    said = "Blame ASAN; Ask MSAN\nBlame ASan; Ask MSan; Wait\n"
+    typed = f"\nwrite a note\n\n{said}y\n"
+    result = new("When writing notes, say ASan, not ASAN.", "-o", str(out), typed=typed)
+    assert result.exit_code == 0, result.output
+    assert of_file(out, range(6))[1] == []
+
+
+@pytest.mark.usefixtures("somebody")
+def test_a_request_says_the_command_that_it_asks_for(out: Path) -> None:
+    said = "git commit --amend; git commit -a --amend --no-edit\ngit commit; git status\n"
+    typed = f"\nrun this\n\n{said}y\n"
+    result = new("Never amend commits, always create new ones.", "-o", str(out), typed=typed)
+    assert result.exit_code == 0, result.output
+    assert [one for one in of_file(out, range(6))[1] if one.severe] == []
 
 
 def judge(*, breaks: str) -> Model:

@@ -112,6 +112,26 @@ def test_what_is_no_sentence_is_refused(sentence: str, says: str) -> None:
         draft(sentence)
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "If the customer confirms, use the cancel_flight tool.",
+        "When cloning a repository, please clone within `./tmp`.",
+        "IT closes an account within five days.",
+    ],
+)
+def test_a_command_behind_its_condition_is_asked_about(sentence: str) -> None:
+    assert draft(sentence).open
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Good morning to all of you.", "When it rained, Ada stayed home.", "Once more, hello everybody."]
+)  # fmt: skip
+def test_a_sentence_that_states_no_rule_is_refused(sentence: str) -> None:
+    with pytest.raises(ParameterError, match="states no rule"):
+        draft(sentence)
+
+
 @settings(max_examples=10)
 @given(st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), max_size=60))
 def test_whatever_is_written_becomes_a_file_or_a_clear_error(sentence: str) -> None:

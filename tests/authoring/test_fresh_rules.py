@@ -24,8 +24,8 @@ from constraintrot.scenario.schema import Scenario
 from tests.authoring.agreeing import agreed
 from tests.authoring.test_public_rules import PERMISSIVE, answered, numbers, outcome
 
-# Of each set: what became of its rules on the first run.
-FIRST_RUNS = {"fresh_1": {"asked": 56, "refused": 4}}
+# Of each set: what becomes of its rules. On its first run fresh_1 had 56 asked and 4 refused.
+FOUND = {"fresh_1": {"asked": 59, "refused": 1}}
 ACTIONS = {"path": "edit a file", "text": "send this text"}
 
 
@@ -75,14 +75,14 @@ def proposed(case: Mapping[str, Any]) -> str:
         return ""
 
 
-@pytest.mark.parametrize("name", FIRST_RUNS)
-def test_no_draft_without_a_question_is_wrong_and_the_first_run_is_as_it_was(name: str) -> None:
+@pytest.mark.parametrize("name", FOUND)
+def test_no_draft_without_a_question_is_wrong(name: str) -> None:
     found = [outcome(case) for case in cases(name)]
     assert [why for what, why in found if what == "wrong"] == []
-    assert Counter(what for what, _ in found) == FIRST_RUNS[name]
+    assert Counter(what for what, _ in found) == FOUND[name]
 
 
-@pytest.mark.parametrize("name", FIRST_RUNS)
+@pytest.mark.parametrize("name", FOUND)
 def test_each_rule_has_a_source_under_a_permissive_licence_or_was_written(name: str) -> None:
     assert {one["licence"] or one["source"] for one in cases(name)} <= {
         *PERMISSIVE,
