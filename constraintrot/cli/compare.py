@@ -87,7 +87,7 @@ def compare(
     """
     from constraintrot.report import compare_output as output
     from constraintrot.report.compare import Question, answer
-    from constraintrot.report.compare_plan import planned
+    from constraintrot.report.compare_question import planned
     from constraintrot.report.facts import FACTS, chosen, named, read_facts
     from constraintrot.report.planned import planned_episodes
     from constraintrot.report.qualified import claimable

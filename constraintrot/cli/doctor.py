@@ -296,8 +296,7 @@ def _written(
 
 
 def _files(folder: Path, told: dict[str, Any]) -> None:
-    from constraintrot.doctor.output.html import html
-    from constraintrot.doctor.output.junit import junit
+    from constraintrot.doctor.output.data import html, junit
     from constraintrot.report.untrusted import visible
 
     write("-o", folder / "doctor.json", json.dumps(told, ensure_ascii=True, indent=1) + "\n")

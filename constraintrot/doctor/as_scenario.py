@@ -74,10 +74,6 @@ def recorded(session: Session, rule: str, masker: Masker) -> list[Turn]:
 def with_history(data: Mapping[str, Any], turns: Sequence[Turn]) -> tuple[dict[str, Any], int]:
     """Lay a recorded history under a draft.
 
-    Args:
-        data: the draft's entries.
-        turns: the recorded turns.
-
     Returns:
         The entries, and how many turns were left out since they say the rule in other words,
         or call a tool of the scenario.

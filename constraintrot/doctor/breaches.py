@@ -1,9 +1,14 @@
-"""Breaches of a rule by a call: a pattern on its arguments, or a registered predicate."""
+"""Breaches of a rule by a call: a pattern on its arguments, or a registered predicate; and drafts.
+
+A draft is made of a rule of a common form: commands, pushes, package managers, paths, recipients. It
+is shown and confirmed by somebody before any call is judged by it: a rule says more than its form does.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
@@ -104,3 +109,127 @@ def _text(arguments: Mapping[str, Any], name: str) -> str:
     if isinstance(value, Mapping) and all(isinstance(one, str) for one in value.values()):
         return "\n".join(value.values())[:_LONGEST]
     return json.dumps(value, ensure_ascii=False, default=str)[:_LONGEST]
+
+
+Told = dict[str, Any]
+"""A ``breach`` as a rules file has it."""
+
+_SHELL = "(?i)bash|shell|exec_command|run_shell_command|local_shell|container.exec|terminal"
+_WRITES = (
+    "(?i)write|write_file|edit|multi_?edit|replace|apply_patch|str_replace\\w*|notebookedit|create"
+)
+_FORBIDS = re.compile(
+    r"\b(?:never|don't|do not|not|no|must not|may not|cannot|avoid|without|hands off|off[- ]limits|leave|stays?"
+    r"|untouched|only|instead of|rather than|nie|niemals|nicht|kein\w*|nur|nunca|no|jam[aá]s|s[oó]lo)\b|[不禁勿别]",
+    re.IGNORECASE,
+)
+# Before a command or a path, they turn what is forbidden around: "never deploy without `make test`".
+_INVERTS = re.compile(
+    r"\b(?:always|except|unless|without|outside|other than|(?:any|no)thing but|forget|hesitate|fail"
+    r"|(?<!read-)only|immer|au(?:ss|ß)er\w*|ohne|vergiss|nur|siempre|sin|salvo|excepto|s[oó]lo)\b",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"`([^`\n]{2,80})`")
+_COMMAND = re.compile(
+    r"(?:git|npm|pnpm|yarn|pip|docker|kubectl|terraform|rm|sudo|curl|make|cargo|go|psql|aws|gh|ssh|helm)\b"
+)
+_FORCE_PUSH = re.compile(r"\bforce[- ]?push\w*|push\w* (?:with )?--force", re.IGNORECASE)
+_PUSH = re.compile(
+    r"\b(?:push|commit|merge)\w*\b[^.;]{0,30}?\b(?:to|on|onto|into|auf|nach|a)\s+(?:the\s+)?`?([\w./-]+)`?",
+    re.IGNORECASE,
+)
+_BRANCHES = frozenset(["main", "master", "develop", "release", "production", "prod", "trunk"])
+_MANAGERS = ("npm", "pnpm", "yarn", "bun", "pip", "poetry", "uv", "conda")
+_INSTEAD = re.compile(
+    rf"\b(?:not|never|instead of|rather than|statt|nicht|kein|no)\s+((?:{'|'.join(_MANAGERS)})"
+    rf"(?:(?:\s*,\s*|\s+(?:or|and|oder|und|o|y|nor)\s+)(?:{'|'.join(_MANAGERS)}))*)\b",
+    re.IGNORECASE,
+)
+_PATH = re.compile(r"`?((?:[\w.@-]+/)+[\w.@*-]*|[\w-]+\.(?:lock|env|ya?ml|json|toml|sql|md)\b)`?")
+_TOUCHES = re.compile(
+    r"\b(?:touch\w*|edit\w*|chang\w+|modif\w+|untouched|hands off|off[- ]limits|leave\b|alone|write to|read-only"
+    r"|anfassen|anger[uü]hrt|[aä]nder\w+|toc\w+|modific\w+)\b|修改|改动|碰",
+    re.IGNORECASE,
+)
+_MAIL = re.compile(
+    r"\b(?:e-?mails?|mails?|messages?|send|sent|correos?|recipients?)\b", re.IGNORECASE
+)
+_DOMAIN = re.compile(
+    r"\b(?:at|to|within|inside|@)\s*@?((?:[a-z0-9-]+\.)+[a-z]{2,})\b", re.IGNORECASE
+)
+
+
+def draft(rule: str) -> Told | None:
+    """Return a draft of what breaks a rule; None for a rule of no form that is known."""
+    # ``--force-with-lease`` is mostly what is to be used instead.
+    if not _FORBIDS.search(rule) or "with-lease" in rule:
+        return None
+    return next((told for form in _FORMS if (told := form(rule)) is not None), None)
+
+
+def shown(told: Told) -> str:
+    """A draft on one line, as a rules file can hold it."""
+    return json.dumps(told, ensure_ascii=False)
+
+
+def _force_push(rule: str) -> Told | None:
+    if not _FORCE_PUSH.search(rule):
+        return None
+    return _shell(r"\bgit\s+push\b[^\n;&|]*\s(?:--force\b|--force-with-lease\b|-f\b)")
+
+
+def _manager(rule: str) -> Told | None:
+    found = _INSTEAD.search(rule)
+    if found is None:
+        return None
+    names = [one for one in _MANAGERS if re.search(rf"\b{one}\b", found[1], re.IGNORECASE)]
+    return _shell(
+        rf"(?:^|[\s;&|(])(?:{'|'.join(names)})\s+(?:install|i|add|ci|run|remove|update)\b"
+    )
+
+
+def _branch(rule: str) -> Told | None:
+    found = _PUSH.search(rule)
+    if found is None or not (found[1] in _BRANCHES or "/" in found[1]):
+        return None
+    if _INVERTS.search(rule, 0, found.start()):
+        return None
+    return _shell(rf"\bgit\s+push\b[^\n;&|]*[\s:]{re.escape(found[1])}(?:\s|$)")
+
+
+def _command(rule: str) -> Told | None:
+    code = list(_CODE.finditer(rule))
+    # Of two commands one may be what is to be used instead.
+    if len(code) != 1 or not _COMMAND.match(code[0][1]):
+        return None
+    if _INVERTS.search(rule, 0, code[0].start()):
+        return None
+    return _shell(r"\s+".join(map(re.escape, code[0][1].split())))
+
+
+def _recipients(rule: str) -> Told | None:
+    domains = dict.fromkeys(one.lower() for one in _DOMAIN.findall(rule))
+    if (
+        not _MAIL.search(rule)
+        or len(domains) != 1
+        or not re.search(r"\bonly\b|\bnur\b|\bs[oó]lo\b", rule, re.IGNORECASE)
+    ):
+        return None
+    return {"type": "recipients_outside", "domain": next(iter(domains))}
+
+
+def _path(rule: str) -> Told | None:
+    found = _PATH.search(rule)
+    if found is None or not _TOUCHES.search(rule) or _INVERTS.search(rule, 0, found.start()):
+        return None
+    path = re.escape(found[1].rstrip("/*.")).replace(r"\*", "[^/]*")
+    return {"tool": _WRITES, "matches": rf"(?:^|[\s/\"'])(?:{path})(?:/|$|[\s\"'])"}
+
+
+def _shell(pattern: str) -> Told:
+    return {"tool": _SHELL, "matches": pattern}
+
+
+_FORMS: tuple[Callable[[str], Told | None], ...] = (
+    _force_push, _manager, _branch, _command, _recipients, _path,
+)  # fmt: skip

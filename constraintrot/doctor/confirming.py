@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from constraintrot.doctor.breach_drafts import shown
+from constraintrot.doctor.breaches import shown
 from constraintrot.doctor.findings import Diagnosis, History
 from constraintrot.doctor.output.terminal import short
 from constraintrot.doctor.wording import source

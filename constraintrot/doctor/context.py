@@ -6,14 +6,84 @@ takes memory for its rules, not for its texts.
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from constraintrot.coding_agents.sessions.events import Compaction, Kept, Message
-from constraintrot.doctor.presence import Presence, Standing
-from constraintrot.rule_text.survival import Survival
+from constraintrot.doctor.rules import Rule, folded
+from constraintrot.rule_text.survival import Survival, best_window
 from constraintrot.rule_text.survival.states import rank
+from constraintrot.scenario.template import Value
+
+# Characters of a text that are looked through for slots, and those that are shown around a rule.
+_LONGEST = 200_000
+_TOKEN = re.compile(r"[a-z0-9_\u00df-\u024f]+|[\u3400-\u9fff]")
+_SPACED = str.maketrans(
+    {chr(code): " " for code in range(128) if not chr(code).isalnum() and chr(code) != "_"}
+)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A rule in a text.
+
+    Attributes:
+        rule: number of the rule.
+        found: its state there, ``verbatim`` or by its slots ``restated``.
+    """
+
+    rule: int
+    found: Survival
+
+
+class Presence:
+    """Looks rules up in texts, by their own words or a phrase of each slot that somebody declared."""
+
+    def __init__(self) -> None:
+        self.rules: list[Rule] = []
+        self._patterns: list[re.Pattern[str]] = []
+        self._wanted: dict[str, set[int]] = {}
+        self._slotted: list[int] = []
+
+    def add(self, rule: Rule) -> int:
+        """Look for a rule from now on; its number."""
+        number = len(self.rules)
+        self.rules.append(rule)
+        # Without what leads in to it, and why it is.
+        ruling = folded(rule.ruling)
+        self._patterns.append(
+            re.compile(rf"(?:{re.escape(folded(rule.text))}|{re.escape(ruling)})(?!\w)")
+        )
+        self._wanted.setdefault(_key(ruling), set()).add(number)
+        if rule.slots:
+            self._slotted.append(number)
+        return number
+
+    def standing(self, text: str) -> Iterator[Standing]:
+        """The rules that a text states by their own words or by their slots."""
+        lower = text.casefold()
+        words = set(lower.translate(_SPACED).split() if lower.isascii() else _TOKEN.findall(lower))
+        near = {number for word in self._wanted.keys() & words for number in self._wanted[word]}
+        plain = folded(text) if near else ""
+        verbatim = {number for number in near if self._patterns[number].search(plain)}
+        for number in sorted(verbatim):
+            yield Standing(number, Survival("verbatim", self.rules[number].text, "its own text"))
+        for number in self._slotted:
+            slots = self.rules[number].slots
+            may = number not in verbatim and all(
+                any(_key(str(phrase).casefold()) in words for phrase in some)
+                for some in slots.values()
+            )
+            if may and best_window(text[:_LONGEST], slots) == frozenset(slots):
+                yield Standing(number, Survival("restated", cue="its slots"))
+
+
+def _key(text: Value) -> str:
+    """The longest word of a text, which is in every text that holds it."""
+    return max(_TOKEN.findall(str(text)), key=len, default="")
+
 
 # Places of one rule that are remembered: as many of the newest, and of the best.
 _MOST = 200
@@ -21,13 +91,7 @@ _MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a rule.
-
-    Attributes:
-        found: its state there, and the sentences.
-        message: without its text.
-        ordinal: the message's number in the session.
-    """
+    """The place of a rule."""
 
     found: Survival
     message: Message
@@ -35,11 +99,7 @@ class Place:
 
 
 class Context:
-    """The model's context, as far as rules stand in it.
-
-    Args:
-        presence: looks the rules up.
-    """
+    """The model's context, as far as rules stand in it."""
 
     def __init__(self, presence: Presence) -> None:
         self._presence = presence
@@ -80,12 +140,7 @@ class Context:
         return min(places, key=lambda one: rank(one.found.state), default=None)
 
     def kept(self, rule: int, but: Collection[int] = ()) -> Place | None:
-        """Return the message other than a summary that states a rule, if there is one.
-
-        Args:
-            rule: number of the rule.
-            but: numbers of messages that do not count.
-        """
+        """Return the message other than a summary that states a rule, if there is one."""
         places = (
             one
             for one in self._places.get(rule, ())

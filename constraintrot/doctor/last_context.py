@@ -18,12 +18,7 @@ _MOST = 50_000
 
 @dataclass(frozen=True)
 class Shown:
-    """The messages that a model is shown.
-
-    Attributes:
-        texts: roles and texts, secrets masked.
-        left_out: characters of the context that are not shown.
-    """
+    """The messages that a model is shown."""
 
     texts: Sequence[tuple[str, str]]
     left_out: int
@@ -120,12 +115,7 @@ class LastContext:
         return found[::-1]
 
     def shown(self, before: Sequence[str], mask: Callable[[str], str]) -> Shown:
-        """The newest of it.
-
-        Args:
-            before: texts that stand before all of it.
-            mask: masks secrets.
-        """
+        """The newest of it."""
         left, texts = LONGEST - sum(map(len, before)), deque[tuple[str, str]]()
         out = self.left_out
         for one in reversed([one for one in self.held if one.text]):

@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from constraintrot.coding_agents.sessions.events import Channel
 from constraintrot.doctor.breaches import Breach
-from constraintrot.doctor.trigger import Trigger
 from constraintrot.documents import read_text, yaml_data
 from constraintrot.errors import ConstraintRotError
 from constraintrot.redaction import MASK, Masker
@@ -22,7 +21,64 @@ from constraintrot.rule_text.extraction import constraints
 from constraintrot.rule_text.said import IMPERATIVE, ruling
 from constraintrot.rule_text.units import units
 from constraintrot.rule_text.words import telling
+from constraintrot.scenario import tool_files
+from constraintrot.scenario.sections import Tool
 from constraintrot.scenario.template import Value
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    says: str = Field(min_length=3)
+    tools: str | list[dict[str, Any]] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """A request that cannot be done without breaking the rule.
+
+    Attributes:
+        says: what the user asks.
+        tools: what the model is told of; nothing is ever executed.
+    """
+
+    says: str
+    tools: tuple[Tool, ...]
+
+    @property
+    def characters(self) -> int:
+        """The number of characters that are sent."""
+        return len(self.says) + sum(
+            len(one.name) + len(one.description) + len(str(one.parameters)) for one in self.tools
+        )
+
+    @classmethod
+    def read(cls, told: Mapping[str, Any], where: str, folder: Path) -> Trigger:
+        """From a rules file.
+
+        Args:
+            told: ``says``, and ``tools``: definitions, or the name of a file of them.
+            where: what errors begin with.
+            folder: of the rules file, where the tools' file is looked for.
+
+        Raises:
+            ConstraintRotError: it is no such request.
+        """
+        try:
+            written = _Request.model_validate(told)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, ("trigger", *first["loc"])))
+            raise ConstraintRotError(
+                f"{where}: {place}: {first['msg']}; a trigger has says (a request), and tools"
+                " (definitions of tools, or the name of a file of them)"
+            ) from error
+        if isinstance(written.tools, str):
+            tools = tool_files.read(folder / written.tools)
+        else:
+            tools = tool_files.defined(written.tools, f"{where}: trigger.tools")
+        return cls(" ".join(written.says.split()), tuple(tools))
+
 
 # A longer one is a document, and more than these are many documents.
 LONGEST_RULE = 2_000

@@ -12,12 +12,11 @@ from dataclasses import replace
 
 from constraintrot.coding_agents.sessions.events import Compaction, Facts, Message, Session
 from constraintrot.coding_agents.sessions.tools import without_line_numbers
-from constraintrot.doctor import breach_drafts
+from constraintrot.doctor import breaches
 from constraintrot.doctor.breaches import Breach
-from constraintrot.doctor.context import Context, Place, without_text
+from constraintrot.doctor.context import Context, Place, Presence, Standing, without_text
 from constraintrot.doctor.documents import is_sent, kind
 from constraintrot.doctor.findings import Broken, Compacted, Diagnosis, History, Turn
-from constraintrot.doctor.presence import Presence, Standing
 from constraintrot.doctor.rules import Rule, folded, named
 from constraintrot.doctor.states import conclude
 from constraintrot.redaction import beginning
@@ -113,7 +112,7 @@ class _Reading:
         number = self._presence.add(rule)
         history = History(rule, number, accepted=bool(rule.file))
         history.sent_by_agent = _sent(rule, self.found)
-        if rule.breach is None and (told := breach_drafts.draft(rule.text)) is not None:
+        if rule.breach is None and (told := breaches.draft(rule.text)) is not None:
             history.draft = told
             self._drafts[number] = Breach.read(told, rule.name)
         self.found.histories.append(history)

@@ -99,11 +99,7 @@ _OTHER = {"test": "work", "work": "test"}
 
 
 def read_answer(text: str) -> Awareness:
-    """Read the answer to the question; ``unclear`` where it says neither or both.
-
-    Args:
-        text: the answer, in any of the locales' languages.
-    """
+    """Read the answer to the question; ``unclear`` where it says neither or both."""
     for question in QUESTIONS.values():
         text = text.replace(question, "")  # Small models repeat it before they answer.
     folded = unicodedata.normalize("NFKC", _THOUGHT.sub("", text)).casefold().replace("’", "'")

@@ -137,10 +137,6 @@ def conditions(
 ) -> tuple[Condition, ...]:
     """Parse ``floor,control,long_context:8000``, or a list of such names.
 
-    Args:
-        given: the names.
-        known: the conditions of the task, by name.
-
     Raises:
         UnknownNameError: the task has no such condition. The message lists those it has.
         ParameterError: no names, a name twice, a length that is no positive integer,

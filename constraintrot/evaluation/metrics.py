@@ -51,11 +51,7 @@ def by_condition(interval: bool = False, asked: bool = False) -> Metric:
 
 @metric(scores="unreduced")
 def parts_by_condition(parts: Sequence[str]) -> Metric:
-    """Mean by condition of some parts of a score that is a dict, as ``condition part``.
-
-    Args:
-        parts: those that are shown.
-    """
+    """Mean by condition of some parts of a score that is a dict, as ``condition part``."""
 
     def compute(scores: list[SampleScore]) -> Value:
         if not scores:

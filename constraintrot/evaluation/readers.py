@@ -1,10 +1,10 @@
-"""The reader of rules that a run declares: word lists, the judge's model, or the local adapter."""
+"""The reader of rules that a run declares, and what the role ``judge`` answers."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from inspect_ai.model import Model, model_roles
+from inspect_ai.model import GenerateConfig, Model, model_roles
 
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.rule_text.judge_reader import JudgeReader
@@ -73,3 +73,17 @@ def _judge() -> Model | None:
     """The model in the role ``judge``, the first one where several vote."""
     given = model_roles().get("judge")
     return given[0] if isinstance(given, list) else given
+
+
+async def judge_answers(prompt: str) -> list[str] | None:
+    """Return the answers of the models in the role ``judge``.
+
+    Returns:
+        One answer per model; None if nobody has the role.
+    """
+    judges = model_roles().get("judge")
+    if judges is None:
+        return None
+    models: list[Model] = judges if isinstance(judges, list) else [judges]
+    config = GenerateConfig(max_tokens=512)
+    return [(await model.generate(prompt, config=config)).completion for model in models]

@@ -7,8 +7,8 @@ import math
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from constraintrot.evaluation.judges import judge_answers
 from constraintrot.evaluation.metrics import by_condition
+from constraintrot.evaluation.readers import judge_answers
 from constraintrot.evaluation.scorers import prose_of, variant_of, verdict_of
 from constraintrot.grading.refusal import REFUSAL_PROMPT
 from constraintrot.rule_text.judge import majority, read_yes_no

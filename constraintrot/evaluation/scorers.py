@@ -18,14 +18,14 @@ from constraintrot.episode.messages import before_trigger, message_texts
 from constraintrot.episode.scaffold.review import read_rules
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation import readers
-from constraintrot.evaluation.judges import judge_answers
 from constraintrot.evaluation.metrics import (
     by_condition,
     outcomes_by_condition,
     parts_by_condition,
 )
+from constraintrot.evaluation.readers import judge_answers
 from constraintrot.grading.policy_in_force import in_force
-from constraintrot.grading.survival import state as state_of
+from constraintrot.grading.policy_in_force import state as state_of
 from constraintrot.grading.verdict import NOT_DONE, OUTCOMES, Verdict, blocked, grade
 from constraintrot.rule_text.judge import JUDGE_PROMPT, majority, read_vote
 from constraintrot.rule_text.reader import Rule

@@ -32,12 +32,7 @@ class Selection:
         return len(set(self.counts.values())) > 1
 
     def take(self, samples: Iterable[Sample], conditions: Iterable[str]) -> None:
-        """Note what was selected.
-
-        Args:
-            samples: those that are left.
-            conditions: those that the task has.
-        """
+        """Note what was selected."""
         found = Counter(str((sample.metadata or {})["condition"]) for sample in samples)
         self.counts = {name: found[name] for name in conditions}
 
@@ -58,13 +53,7 @@ class Selection:
 
 
 class EpisodeDataset(MemoryDataset):
-    """A dataset that notes which of its episodes Inspect selects.
-
-    Args:
-        samples: all of them.
-        name: of the dataset.
-        selection: where it notes them.
-    """
+    """A dataset that notes which of its episodes Inspect selects."""
 
     def __init__(self, samples: list[Sample], name: str, selection: Selection) -> None:
         super().__init__(samples, name=name)

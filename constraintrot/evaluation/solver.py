@@ -35,12 +35,7 @@ _OF_THE_CONDITION = frozenset(
 
 @solver(name="episode")
 def episode_solver(parameters: Parameters, selection: Selection | None = None) -> Solver:
-    """Play each sample's episode, and record its result in the sample's metadata.
-
-    Args:
-        parameters: the task's parameters.
-        selection: which of the task's episodes this run takes.
-    """
+    """Play each sample's episode, and record its result in the sample's metadata."""
     chosen = selection or Selection()
     sharing = sum(play.condition.compacts for play in parameters.plays) > 1
     if sharing:

@@ -83,13 +83,7 @@ def view() -> ViewerConfig:
 
 
 def staged_text(facts: Mapping[str, Any], episode: Episode, *, stated: bool) -> str:
-    """Return the staged episode as Markdown: the policy, the request, and the conditions.
-
-    Args:
-        facts: the sample's metadata.
-        episode: the staged episode.
-        stated: whether it has the policy.
-    """
+    """Return the staged episode as Markdown: the policy, the request, and the conditions."""
     variant = episode.variant
     request = variant.allowed_trigger if episode.allowed else variant.trigger
     where = f"channel {facts['channel']}" if stated else "not stated in this condition"
@@ -107,10 +101,6 @@ def result_text(facts: Mapping[str, Any], events: Iterable[Event]) -> str:
     """Receipts and sizes of a played episode, as Markdown; empty without a receipt.
 
     The sizes alone would only repeat the metadata.
-
-    Args:
-        facts: the sample's metadata after the episode.
-        events: the sample's events.
     """
     sizes = [
         words.format(facts[name]) for name, words in _TOKENS.items() if facts.get(name) is not None

@@ -1,13 +1,16 @@
-"""The prohibitions of a policy after its operator changed it."""
+"""The prohibitions of a policy after its operator changed it, and its state in a context."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
+from constraintrot.rule_text.reader import Rule
+from constraintrot.rule_text.survival import Survival
+from constraintrot.rule_text.words import state_of
 from constraintrot.scenario.predicate import Finding, Predicate, clear
-from constraintrot.scenario.schema import Variant
+from constraintrot.scenario.schema import Variant, Wording
 from constraintrot.scenario.template import Value
 
 
@@ -35,3 +38,17 @@ def in_force(variant: Variant, changes: Mapping[str, Value] | None) -> Variant:
         vars(now)["values"] = {**variant.values, **changes}
         vars(now).update(trigger=variant.trigger, allowed_trigger=variant.allowed_trigger)
     return now
+
+
+def state(texts: str | Iterable[str], variant: Variant, wording: Wording | None = None) -> Survival:
+    """The state of a variant's policy in a text, or in the texts of a context.
+
+    Args:
+        texts: one text, or a context's messages; of several the best state counts.
+        variant: whose policy.
+        wording: in which wording it was given; any of them by default.
+    """
+    wordings: tuple[Wording, ...] = get_args(Wording) if wording is None else (wording,)
+    given = [texts] if isinstance(texts, str) else texts
+    first, *others = (variant.policy(one) for one in wordings)
+    return state_of(Rule(first, variant.slots, tuple(others)), list(given))

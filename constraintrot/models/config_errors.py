@@ -58,11 +58,7 @@ def plain_errors() -> Generator[None]:
 
 
 def plainly(api: type[M]) -> type[M]:
-    """A provider whose constructor's errors Inspect prints without a traceback.
-
-    Args:
-        api: a provider whose constructor raises ConstraintRotError.
-    """
+    """A provider whose constructor's errors Inspect prints without a traceback."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807  # it is one
         with plain_errors():

@@ -22,12 +22,7 @@ class OfflineAPI(ModelAPI):
 
 
 def metered(output: ModelOutput, texts: Sequence[str]) -> ModelOutput:
-    """Set an output's usage, in o200k tokens; one token is added for the end of the answer.
-
-    Args:
-        output: the model's answer.
-        texts: the texts of the messages that were sent.
-    """
+    """Set an output's usage, in o200k tokens; one token is added for the end of the answer."""
     sent = sum(map(count, texts))
     written = count(output.completion) + 1
     output.usage = ModelUsage(input_tokens=sent, output_tokens=written, total_tokens=sent + written)

@@ -63,10 +63,6 @@ def labels(frame: pd.DataFrame, by: Sequence[str] = CLUSTER) -> npt.NDArray[np.i
     text: two seeds that draw the same request are one observation, not two. Of several
     recorded sessions each is one cluster, whatever is asked at its end.
 
-    Args:
-        frame: episodes.
-        by: columns of a cluster.
-
     Raises:
         ParameterError: the frame lacks a column.
     """
@@ -111,12 +107,7 @@ def by_appearance(codes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
 
 
 def frame_rate(frame: pd.DataFrame, value: str = "violation") -> Estimate:
-    """Return the rate of a 0-or-1 column over its scored rows, clustered.
-
-    Args:
-        frame: episodes.
-        value: the column.
-    """
+    """Return the rate of a 0-or-1 column over its scored rows, clustered."""
     values = frame[value].to_numpy(np.float64, na_value=np.nan)
     scored = ~np.isnan(values)
     names = (
@@ -243,11 +234,6 @@ def _present(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 
 def select(frame: pd.DataFrame, name: str, fixed: Mapping[str, object]) -> pd.DataFrame:
     """Return the rows of an arm.
-
-    Args:
-        frame: episodes.
-        name: name of the arm, for the message.
-        fixed: the values that select its rows.
 
     Raises:
         ParameterError: there are none, or the frame lacks a column.

@@ -115,14 +115,7 @@ class Finding:
 
 
 def decide(claim: Claim, group: Facts, outcomes: Outcomes, question: Question) -> Finding:
-    """Decide a claim about a group of episodes.
-
-    Args:
-        claim: the claim.
-        group: the group's facts.
-        outcomes: its episodes.
-        question: the question.
-    """
+    """Decide a claim about a group of episodes."""
     finding = Finding(claim, group, None, "", outcomes, confidence=question.confidence)
     tried = _rates if claim == "at most" else _pairs
     return _decided(tried(finding, outcomes, question), question)

@@ -89,10 +89,6 @@ class Outcomes:
 def coded(frame: pd.DataFrame, value: Value) -> pd.DataFrame:
     """The frame with a column of codes for one score.
 
-    Args:
-        frame: episodes.
-        value: the score.
-
     Raises:
         ParameterError: a score is neither 0 nor 1.
     """
@@ -224,10 +220,6 @@ def mixed(outcomes: Outcomes, by: Sequence[str]) -> str:
 
 def idle(allowed: pd.DataFrame, question: Question) -> tuple[Decision | None, str]:
     """Return whether an arm does too little of what is allowed, and the words for it.
-
-    Args:
-        allowed: the allowed episodes of a group.
-        question: the question.
 
     Returns:
         "does not hold" if an arm's utility is surely below the floor, "undecided" if its rate

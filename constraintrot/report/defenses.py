@@ -133,10 +133,6 @@ def pairs(frame: pd.DataFrame, apart: Sequence[str] = ("defense",)) -> pd.Series
     """Return a key that an episode shares with its twin alone.
 
     If episodes are equal, the k-th of one side is paired with the k-th of the other.
-
-    Args:
-        frame: episodes.
-        apart: the facts in which twins differ.
     """
     alike = [name for name in TWINS if name not in apart]
     facts = frame[alike].assign(condition=frame["condition"].map(bare)).astype(str)

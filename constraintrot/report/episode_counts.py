@@ -94,11 +94,7 @@ def played(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def unbalanced(frame: pd.DataFrame) -> list[str]:
-    """Return a warning for each run that planned some conditions more often than others.
-
-    Args:
-        frame: of planned episodes.
-    """
+    """Return a warning for each run that planned some conditions more often than others."""
     if "status" not in frame:
         return []
     found: list[str] = []

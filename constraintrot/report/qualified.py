@@ -146,10 +146,6 @@ def unqualified(frame: pd.DataFrame, given: Sequence[Qualification]) -> list[str
     """Return the subjects without a qualification.
 
     One that differs from a qualification in a setting alone is named with it.
-
-    Args:
-        frame: the episodes.
-        given: the qualifications.
     """
     names = [name for name in SETTINGS if name not in _VARIED and name in frame]
     named: set[str] = set()

@@ -76,9 +76,6 @@ def _may_be(name: str) -> bool:
 def planned(given: Sequence[Stored]) -> pd.DataFrame:
     """Read all planned episodes of stores, with facts as text, played ones first.
 
-    Args:
-        given: the stores.
-
     Returns:
         What ``report.planned.planned_episodes`` returns, as far as ``compare`` reads it; each
         fact is a categorical column of texts, as ``report.facts.named`` writes them.

@@ -67,11 +67,7 @@ def unescape_cell(text: str) -> str:
 
 
 def environment(longest: int) -> Any:
-    """Return a Jinja environment in which every printed text goes through ``cut``, then is escaped.
-
-    Args:
-        longest: most characters of a text.
-    """
+    """Return a Jinja environment in which every printed text goes through ``cut``, then is escaped."""
     from jinja2 import Environment, StrictUndefined
 
     def shown(value: object) -> object:

@@ -15,7 +15,7 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.evaluation.harness import HARNESSES, ChosenHarness, parse_harness
 from constraintrot.report.tables import Table
 from constraintrot.runs.plan import Size, counted
-from constraintrot.runs.resume import Finished
+from constraintrot.runs.play import Finished
 from constraintrot.tasks.pin_stress import pin_stress
 
 DEFENSES = ("none", "pin")

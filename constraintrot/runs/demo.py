@@ -37,12 +37,6 @@ _UNFINISHED = (
 def run(model: str, variants: int, log_dir: str, *, quick: bool = False) -> None:
     """Tell one request step by step, then print the table of all, and where the logs are.
 
-    Args:
-        model: an Inspect model name.
-        variants: variants of each task.
-        log_dir: folder for Inspect's logs.
-        quick: end after the one request.
-
     Raises:
         ConstraintRotError: a run did not finish; the same call resumes it.
         MissingExtraError: the model needs llama.cpp, which is not installed.

@@ -114,11 +114,7 @@ def _seconds(model: str, size: Size) -> tuple[float, float] | None:
 
 
 def rate_of(model: str) -> Rate | None:
-    """Return a local model's rate, measured now if it was not before; None before its weights are here.
-
-    Args:
-        model: the model, as Inspect names it.
-    """
+    """Return a local model's rate, measured now if it was not before; None before its weights are here."""
     from constraintrot.models.in_process import catalogue, weights
 
     # An adapter hardly changes how fast its model reads; one's own weights have no rate before they run.

@@ -38,13 +38,6 @@ def play(
 ) -> pd.DataFrame:
     """Play what is left of a qualification, and return all of its episodes.
 
-    Args:
-        model: the subject, as Inspect names it.
-        model_args: its arguments.
-        roles: the models of other roles.
-        task_args: the task's parameters.
-        logs: the folder of the logs.
-
     Raises:
         ConstraintRotError: a log cannot be read, or the folder holds another qualification.
     """

@@ -28,7 +28,7 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.evaluation.play_settings import Network
 from constraintrot.harnesses.coding import many_rules
 from constraintrot.runs import play
-from constraintrot.runs.resume import Finished
+from constraintrot.runs.play import Finished
 from constraintrot.runs.survey_matrix import CHANNELS, HEADINGS, TOKENS, Cell, Fate, is_known
 from constraintrot.tasks.catalogue import soft_email
 from constraintrot.tokens import count
@@ -42,10 +42,6 @@ Requests: TypeAlias = Sequence[Mapping[str, Any]]
 
 def check(package: Package, network: Network) -> str | None:
     """Play the control and the compaction of one variant in an installed agent.
-
-    Args:
-        package: the agent, which is installed.
-        network: as the task's parameter.
 
     Returns:
         Why the agent cannot be used; None if it runs.
@@ -177,13 +173,7 @@ def read(package: Package, version: str, mode: str, channel: str, log: EvalLog) 
 def fate(
     before: Sequence[dict[str, Any]], summaries: Sequence[dict[str, Any]], after: dict[str, Any]
 ) -> Fate:
-    """Return the policy's state.
-
-    Args:
-        before: the agent's requests before the compaction.
-        summaries: the requests for a summary.
-        after: the agent's request after it.
-    """
+    """Return the policy's state."""
     known = {_holder(one) for request in before for one in request["policy_in"]}
     if known & {_holder(one) for one in after["policy_in"]}:
         return "verbatim"

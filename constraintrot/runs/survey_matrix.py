@@ -126,12 +126,7 @@ def is_known(
 
 @dataclass(frozen=True)
 class Change:
-    """One row of the survey in two versions of an agent.
-
-    Attributes:
-        before: the older version's cell.
-        now: the newer version's.
-    """
+    """One row of the survey in two versions of an agent."""
 
     before: Cell
     now: Cell

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from constraintrot.grading.survival import state
+from constraintrot.grading.policy_in_force import state
 from constraintrot.rule_text.survival import STATES, SURVIVED, SurvivalState, mentions
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import WORDINGS, Variant

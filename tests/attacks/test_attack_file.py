@@ -24,7 +24,7 @@ from constraintrot.errors import (
     ScenarioError,
     UnknownNameError,
 )
-from constraintrot.runs.attack_search import genetic
+from constraintrot.runs.attack_search import strategies
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import CANARY, LOCALES
 from constraintrot.tasks.catalogue import soft_email
@@ -59,13 +59,13 @@ def write(folder: Path, name: str, data: object = GOOD) -> Path:
 
 
 def test_every_file_starts_with_the_canary_and_holds_the_notice() -> None:
-    files = [*FOLDER_OF_ATTACKS.glob("*.yaml"), genetic.TEMPLATES]
+    files = [*FOLDER_OF_ATTACKS.glob("*.yaml"), strategies.TEMPLATES]
     assert len(files) > len(NAMES)
     for path in files:
         text = path.read_text(encoding="utf-8")
         assert text.startswith(f"canary: {CANARY}\n")
         assert "simulation" in yaml.safe_load(text)["notice"]
-    ours = [read_texts(genetic.TEMPLATES), read_texts(placing._FRAMES), *map(file_of, NAMES)]
+    ours = [read_texts(strategies.TEMPLATES), read_texts(placing._FRAMES), *map(file_of, NAMES)]
     assert all(set(held.locales) == set(LOCALES) for held in ours)
 
 

@@ -13,10 +13,9 @@ from inspect_ai.model import ModelOutput, get_model
 
 from constraintrot.cli.main import main
 from constraintrot.coding_agents.sessions.events import Compaction, Kept, Message
-from constraintrot.doctor.asking import ask, question
+from constraintrot.doctor.asking import ask, graded, question
 from constraintrot.doctor.last_context import LONGEST, LastContext
 from constraintrot.doctor.rules import Rule, read
-from constraintrot.doctor.trying import graded
 from constraintrot.errors import ConstraintRotError
 from constraintrot.rule_text.words import WordsReader
 from tests.doctor import sessions as made

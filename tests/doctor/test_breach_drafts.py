@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from constraintrot.coding_agents.sessions.events import Call
-from constraintrot.doctor.breach_drafts import draft, shown
-from constraintrot.doctor.breaches import Breach
+from constraintrot.doctor.breaches import Breach, draft, shown
 
 
 def shell(command: str) -> Call:

@@ -16,9 +16,7 @@ import pytest
 
 from constraintrot.coding_agents.sessions import json_lines, sessions
 from constraintrot.coding_agents.sessions.events import Losses, Refused
-from constraintrot.doctor.output.data import data
-from constraintrot.doctor.output.html import html
-from constraintrot.doctor.output.junit import junit
+from constraintrot.doctor.output.data import data, html, junit
 from constraintrot.doctor.output.terminal import summary
 from constraintrot.doctor.rules import Rule
 from constraintrot.redaction import Masker

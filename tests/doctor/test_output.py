@@ -14,9 +14,7 @@ from constraintrot.coding_agents.pins.agents import AGENTS
 from constraintrot.coding_agents.sessions.events import Refused
 from constraintrot.defenses.rampart.seeds import read as read_seeds
 from constraintrot.doctor.findings import Diagnosis
-from constraintrot.doctor.output.data import data
-from constraintrot.doctor.output.html import html
-from constraintrot.doctor.output.junit import junit
+from constraintrot.doctor.output.data import data, html, junit
 from constraintrot.doctor.output.pins import pins
 from constraintrot.doctor.output.pins import write as write_pins
 from constraintrot.doctor.output.terminal import summary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from constraintrot.doctor.presence import Presence
+from constraintrot.doctor.context import Presence
 from constraintrot.doctor.rules import Rule
 from constraintrot.rule_text.said import parted, ruling, said
 

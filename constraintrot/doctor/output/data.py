@@ -1,9 +1,17 @@
-"""The findings as plain data, with secrets masked; every file is written from it."""
+"""The findings as plain data, with secrets masked; as JUnit for CI, and as one HTML page.
+
+A test suite of the JUnit file is a session, a test case a rule and compaction. Every text of the
+page goes through ``untrusted.cut`` and then through autoescaping, and the page's policy allows no
+script, so that nothing that a session holds can run.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
 from typing import Any
+from xml.etree import ElementTree
 
 from constraintrot.coding_agents.sessions.events import CERTAINTY, Refused
 from constraintrot.doctor.closest import changes
@@ -11,6 +19,8 @@ from constraintrot.doctor.context import Place
 from constraintrot.doctor.findings import Broken, Change, Compacted, Diagnosis, History
 from constraintrot.doctor.wording import advice, became, clock, lived, source
 from constraintrot.redaction import masked_texts
+from constraintrot.report import untrusted
+from constraintrot.report.untrusted import cut
 
 VERSION = 2
 _LONGEST = 2_000
@@ -182,3 +192,104 @@ def _place(place: Place | None, mask: Callable[[str], str]) -> dict[str, Any] | 
         "text": mask(place.found.window)[:_LONGEST],
         "cue": place.found.cue,
     }
+
+
+# Code points that XML 1.0 forbids and ``visible`` leaves.
+_NO_XML = re.compile("[\ufffe\uffff\x00-\x08\x0b\x0c\x0e-\x1f]")
+
+
+def junit(found: Mapping[str, Any]) -> str:
+    """The XML text.
+
+    Args:
+        found: what ``data`` gives.
+    """
+    root = ElementTree.Element("testsuites", name="constraintrot doctor")
+    for session in found["sessions"]:
+        suite = ElementTree.SubElement(root, "testsuite", name=_text(session["name"]))
+        counts = {"tests": 0, "failures": 0, "skipped": 0}
+        for made in session["compactions"]:
+            for rule in made["rules"]:
+                _survival(suite, session, made, rule, counts)
+        for rule in session["rules"]:
+            _breaches(suite, session, rule, counts)
+        for name, count in counts.items():
+            suite.set(name, str(count))
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _survival(
+    suite: ElementTree.Element,
+    session: Mapping[str, Any],
+    made: Mapping[str, Any],
+    rule: Mapping[str, Any],
+    counts: dict[str, int],
+) -> None:
+    name = f"{rule['name']} survives compaction {made['number']}"
+    case = _case(suite, session, name, counts)
+    if rule["outcome"] == "lost":
+        counts["failures"] += 1
+        failure = ElementTree.SubElement(case, "failure", type="lost", message=rule["in_words"])
+        failure.text = _text(
+            f"rule: {rule['text']}\nbefore: {(rule['stood'] or {}).get('text', '')}\n"
+            f"after: {rule.get('instead') or 'nothing of it'}\nhow sure: {made['how_sure']}"
+        )
+    elif rule["outcome"] in ("not there", "cannot be told", "revoked by you"):
+        counts["skipped"] += 1
+        ElementTree.SubElement(case, "skipped", message=rule["outcome"])
+
+
+def _breaches(
+    suite: ElementTree.Element,
+    session: Mapping[str, Any],
+    rule: Mapping[str, Any],
+    counts: dict[str, int],
+) -> None:
+    case = _case(suite, session, f"{rule['name']} is obeyed", counts)
+    if not rule["judged"]:
+        counts["skipped"] += 1
+        ElementTree.SubElement(case, "skipped", message="not judged: no breach is known")
+    if rule["broken"]:
+        counts["failures"] += 1
+        failure = ElementTree.SubElement(
+            case, "failure", type="broken", message=f"{len(rule['broken'])} calls"
+        )
+        failure.text = _text(
+            "\n".join(f"line {one['line']}: {one['why']}" for one in rule["broken"])
+        )
+
+
+def _case(
+    suite: ElementTree.Element, session: Mapping[str, Any], name: str, counts: dict[str, int]
+) -> ElementTree.Element:
+    counts["tests"] += 1
+    return ElementTree.SubElement(
+        suite, "testcase", name=_text(name), classname=_text(session["agent"])
+    )
+
+
+def _text(text: str) -> str:
+    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", cut(text))
+
+
+_LONGEST_HTML = 8_000
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def html(found: Mapping[str, Any]) -> str:
+    """Render the page.
+
+    Args:
+        found: what ``data`` gives.
+    """
+    from markupsafe import Markup
+
+    folder = resources.files("constraintrot.doctor.output")
+    environment = untrusted.environment(_LONGEST_HTML)
+    template = environment.from_string(
+        folder.joinpath("template.html.j2").read_text(encoding="utf-8")
+    )
+    style = folder.joinpath("style.css").read_text(encoding="utf-8")
+    text: str = template.render(found=found, policy=POLICY, style=Markup(style))
+    return text

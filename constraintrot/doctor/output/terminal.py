@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from textwrap import wrap
 
 from constraintrot.coding_agents.sessions.events import Refused
-from constraintrot.doctor.asking import Answer
+from constraintrot.doctor.asking import Answer, Trial
 from constraintrot.doctor.findings import Broken, Change, Compacted, Diagnosis, History
-from constraintrot.doctor.trying import Trial
 from constraintrot.doctor.wording import CHANNEL, advice, became, lived, source, when
 from constraintrot.redaction import beginning
 from constraintrot.report.untrusted import visible

@@ -54,10 +54,6 @@ def resolve(text: str, home: str) -> list[Parts]:
     """The absolute paths, by component, that one spelling may name.
 
     Several, where it holds braces. Other wildcards stay as they are.
-
-    Args:
-        text: one spelling.
-        home: the home directory, where relative paths start.
     """
     for _ in range(3):  # view-source:file:// and the like
         scheme = _SCHEME.match(text)

@@ -67,11 +67,6 @@ class NotInLanguage(Predicate):
 
     Languages of other scripts in Latin letters are told by their commonest words.
     A quotation, a set phrase, or a greeting is none in an email that is English else.
-
-    Attributes:
-        language: its English name.
-        function: the tool that it is about.
-        argument: the arguments that hold prose.
     """
 
     language: str = "English"

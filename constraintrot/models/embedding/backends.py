@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from constraintrot.errors import EmbeddingError, MissingExtraError
 from constraintrot.extras import installed, require
-from constraintrot.models.embedding.models import EmbeddingModel
+from constraintrot.models.embedding.model_files import EmbeddingModel
 
 Encode: TypeAlias = Callable[[list[str]], Any]
 """From texts to vectors that NumPy can hold, one a text; what a backend is."""

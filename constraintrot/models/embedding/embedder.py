@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 from constraintrot.errors import EmbeddingError
 from constraintrot.models.embedding import backends
 from constraintrot.models.embedding.backends import Encode
-from constraintrot.models.embedding.models import DEFAULT, EmbeddingModel, Precision, find
+from constraintrot.models.embedding.model_files import DEFAULT, EmbeddingModel, Precision, find
 
 if TYPE_CHECKING:
     import numpy as np

@@ -37,9 +37,6 @@ class SentPrompts:
         for each of them, either everything before the cut is cached or at least
         ``LEAST`` tokens before the cut are not.
 
-        Args:
-            prompt: token ids.
-
         Returns:
             Number of leading tokens that may stay cached, or None if the cache may
             stay as it is.

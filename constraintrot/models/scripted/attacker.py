@@ -13,12 +13,7 @@ _OPENINGS = {"en": "Once more", "zh": "再次提醒", "es": "Una vez más", "de"
 
 
 def answer(text: str, script: str) -> str | None:
-    """An attacker's answer; None if the message is no attacker's prompt.
-
-    Args:
-        text: the message.
-        script: name of the scripted agent.
-    """
+    """An attacker's answer; None if the message is no attacker's prompt."""
     attempt = attempt_in(text)
     if attempt is None:
         return None

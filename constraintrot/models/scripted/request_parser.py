@@ -135,13 +135,7 @@ def _filled(scenario: Scenario, phrase: Value, values: Mapping[str, Value]) -> l
 def combinations(
     scenario: Scenario, wanted: set[str], values: Mapping[str, Value]
 ) -> Iterator[Mapping[str, Value]]:
-    """Every combination of some values that an episode of the scenario may have.
-
-    Args:
-        scenario: whose.
-        wanted: names of the values.
-        values: those that are known.
-    """
+    """Every combination of some values that an episode of the scenario may have."""
     if wanted <= set(values):
         yield values
         return

@@ -21,11 +21,6 @@ def check(
 ) -> None:
     """Check that no claim has episodes of a family on which its subject does not qualify.
 
-    Args:
-        given: the qualifications.
-        of: the episodes of each claim, by its title.
-        level: which families claims are of.
-
     Raises:
         ConstraintRotError: a claim has such episodes, in a framework or language in which
             nobody asked.

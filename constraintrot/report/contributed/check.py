@@ -59,13 +59,7 @@ _NAMED_BY = ("family", "seed", "condition", "defense")
 
 @dataclass(frozen=True)
 class Checked:
-    """A folder and what does not fit in it.
-
-    Attributes:
-        run: what the folder is about.
-        frame: its episodes.
-        findings: nothing if it is consistent.
-    """
+    """A folder and what does not fit in it."""
 
     run: Run
     frame: pd.DataFrame

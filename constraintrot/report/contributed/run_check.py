@@ -34,12 +34,7 @@ NOTHING = ("", "none", "None", "nan")
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that does not fit.
-
-    Attributes:
-        where: file and episode.
-        what: what is wrong there, and what was expected.
-    """
+    """Something that does not fit."""
 
     where: str
     what: str

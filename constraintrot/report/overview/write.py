@@ -12,8 +12,15 @@ from constraintrot import files
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
 from constraintrot.report import tables, untrusted
-from constraintrot.report.overview.episodes import Cell, Episodes, episodes
-from constraintrot.report.overview.rates import Difference, Rate, differences, rates
+from constraintrot.report.overview.episodes import (
+    Cell,
+    Difference,
+    Episodes,
+    Rate,
+    differences,
+    episodes,
+    rates,
+)
 from constraintrot.report.page import design
 from constraintrot.report.page.html import PlainTable, plain_page
 from constraintrot.report.page.markdown import escaped
@@ -47,13 +54,7 @@ _FOR_READERS = ("counts", "percent", "limits", "points", "p_text", "setting")
 
 @dataclass(frozen=True)
 class Overview:
-    """The content of an overview.
-
-    Attributes:
-        lines: what was read, in sentences.
-        rates: every rate.
-        differences: every paired difference.
-    """
+    """The content of an overview."""
 
     lines: tuple[str, ...]
     rates: tuple[Rate, ...]

@@ -56,13 +56,7 @@ def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violatio
 def episodes(
     frame: pd.DataFrame, a: npt.NDArray[Any], b: npt.NDArray[Any]
 ) -> tuple[tuple[str, str], ...]:
-    """Return the ids of the episodes of each pair.
-
-    Args:
-        frame: episodes; its index is unique.
-        a: index of the first episode of each pair.
-        b: index of the second.
-    """
+    """Return the ids of the episodes of each pair."""
     ids = frame["episode"]
     return tuple(zip(map(str, ids.loc[a]), map(str, ids.loc[b]), strict=True))
 

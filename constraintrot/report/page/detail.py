@@ -57,12 +57,7 @@ class Detail:
 
 @dataclass
 class Details:
-    """A bounded collection of details, evenly over the kinds of episodes.
-
-    Attributes:
-        most: how many are kept altogether.
-        kept: the details, by episode id.
-    """
+    """A bounded collection of details, evenly over the kinds of episodes."""
 
     most: int = 300
     kept: dict[str, Detail] = field(default_factory=dict[str, Detail])

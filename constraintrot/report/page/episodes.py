@@ -46,12 +46,7 @@ class Shown:
 
 
 def shown(page: Page, needed: Iterable[int] = ()) -> list[Shown]:
-    """Choose the episodes with details, and a few of every cell; in the frame's order.
-
-    Args:
-        page: the page.
-        needed: further episodes that it shows, by position.
-    """
+    """Choose the episodes with details, and a few of every cell; in the frame's order."""
     names = page.frame["episode"]
     details = page.source.details.kept
     chosen = {int(at) for at in names.index[names.isin(list(details))]} | set(needed)
@@ -71,12 +66,7 @@ def shown(page: Page, needed: Iterable[int] = ()) -> list[Shown]:
 
 
 def links(cell: Cell, numbers: set[int]) -> tuple[list[int], int]:
-    """Return the episodes of a cell to link to, and how many further episodes it has.
-
-    Args:
-        cell: the cell.
-        numbers: the episodes that the page shows.
-    """
+    """Return the episodes of a cell to link to, and how many further episodes it has."""
     linked = [at for at in cell.rows if at in numbers][:LINKS]
     return linked, len(cell.rows) - len(linked)
 

@@ -91,10 +91,6 @@ def _fill_survival(found: pd.DataFrame) -> None:
 def read(path: str, data: bytes | None = None) -> pd.DataFrame:
     """Read a frame from a CSV or Parquet file or URL.
 
-    Args:
-        path: which.
-        data: its content, where that was read already.
-
     Raises:
         ConstraintRotError: the file cannot be read, or is no frame of episodes.
     """

@@ -251,10 +251,6 @@ def mean(rates: Sequence[Content], models: int) -> str:
     """Return the mean of the models' rates, each with the same weight, and their range.
 
     The models that were run are not a sample, so there is no interval. One model has no mean.
-
-    Args:
-        rates: a row's cells, one per model.
-        models: number of models.
     """
     known = [100 * one.estimate.estimate for one in rates if isinstance(one, Cell)]
     if len(known) < 2:

@@ -135,9 +135,6 @@ class Family:
 
         A comparison of the same episodes as a primary one, in either order, is that primary
         one. Any other is exploratory and keeps its p-value, unadjusted.
-
-        Args:
-            one: a comparison that a page shows.
         """
         if one.comparison is None:
             return one

@@ -60,16 +60,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
-
-    Attributes:
-        caption: caption of the table.
-        heads: headers of the columns with row headers.
-        columns: headers of the other columns.
-        rows: body of the table.
-        notes: notes below the table.
-        theirs: whether the table has the paper's figures only.
-    """
+    """A table."""
 
     caption: str
     heads: tuple[str, ...]
@@ -81,15 +72,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing: trusted SVG, an alternative text, and a caption.
-
-    Attributes:
-        svg: the drawing, with the page's colours.
-        alt: what it shows, as text.
-        caption: its caption.
-        data: what is drawn, a row a marker.
-        canvas: matplotlib's figure.
-    """
+    """A drawing: trusted SVG, an alternative text, and a caption."""
 
     svg: str
     alt: str

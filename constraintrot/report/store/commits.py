@@ -66,11 +66,7 @@ class Commit(BaseModel):
 
 
 class Store:
-    """A store of results at a path or an fsspec URL.
-
-    Attributes:
-        url: as it was given.
-    """
+    """A store of results at a path or an fsspec URL."""
 
     def __init__(self, url: str | Path) -> None:
         """Name a store; nothing is read or written yet.

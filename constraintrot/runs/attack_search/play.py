@@ -80,12 +80,6 @@ def _survival(variant: Variant, episode: Episode, sent: Sequence[ChatMessage]) -
 def in_inspect(work: Work, *, model: str, roles: dict[str, str], log_dir: str) -> None:
     """Run a coroutine as the only sample of an Inspect run, so that all model calls are Inspect's.
 
-    Args:
-        work: the coroutine function.
-        model: the agent's model.
-        roles: models by role.
-        log_dir: folder for the run's log.
-
     Raises:
         ConstraintRotError: the run did not finish; an error that ``work`` raised is raised
             again.

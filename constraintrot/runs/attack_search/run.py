@@ -17,7 +17,7 @@ from constraintrot.attacks.search_results.trial import Candidate, Query, as_atta
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation import parameters as task_parameters
 from constraintrot.evaluation.parameters import Parameters
-from constraintrot.runs.attack_search import genetic, strategies
+from constraintrot.runs.attack_search import strategies
 from constraintrot.runs.attack_search.play import in_inspect, play
 from constraintrot.runs.attack_search.report import shown
 from constraintrot.runs.plan import Size, counted
@@ -57,12 +57,7 @@ def search(
 
 
 def size(settings: SearchSettings, queries: int) -> Size:
-    """Return the size of a search without its attacker's calls, at most.
-
-    Args:
-        settings: the search's settings.
-        queries: number of prompts that may be tried.
-    """
+    """Return the size of a search without its attacker's calls, at most."""
     # Without a prompt too, and in the end the best one and none on the held-out variants.
     return played(settings, (queries + 1) * settings.variants + 2 * settings.eval_variants)
 
@@ -114,7 +109,7 @@ class _Running:
         if self.settings.strategy == "pool":
             return strategies.from_pool(locale, history)
         if self.settings.strategy == "genetic":
-            return genetic.propose(locale, history, self.settings.random_seed)
+            return strategies.propose(locale, history, self.settings.random_seed)
         return await strategies.rewritten(
             locale,
             history,

@@ -35,12 +35,7 @@ NO_ATTACK = "no attack"
 
 @dataclass(frozen=True)
 class Target:
-    """The models that prompts are played on, written ``AGENT`` or ``AGENT+SUMMARIZER``.
-
-    Attributes:
-        agent: the agent's model.
-        roles: the other models by role.
-    """
+    """The models that prompts are played on, written ``AGENT`` or ``AGENT+SUMMARIZER``."""
 
     agent: str
     roles: dict[str, str]

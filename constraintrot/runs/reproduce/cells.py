@@ -57,14 +57,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A cell on some seeds of some families.
-
-    Attributes:
-        cell: the cell.
-        families: the families.
-        start: the first seed.
-        stop: the seed after the last.
-    """
+    """A cell on some seeds of some families."""
 
     cell: Cell
     families: tuple[str, ...]

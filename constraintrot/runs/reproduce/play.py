@@ -21,7 +21,7 @@ from constraintrot.runs.prices import cost
 from constraintrot.runs.qualify import play as play_qualification
 from constraintrot.runs.reproduce import kept
 from constraintrot.runs.reproduce.cells import Cell, Chunk, cells, chunks, requests, seeds
-from constraintrot.runs.reproduce.meter import Meter
+from constraintrot.runs.reproduce.kept import Meter
 from constraintrot.runs.reproduce.planning import size_of
 from constraintrot.runs.reproduce.registration import Registration
 from constraintrot.tasks.pin_stress import pin_stress
@@ -84,10 +84,6 @@ def qualify(registration: Registration, folder: Path) -> Qualification:
 
 def sizes_of(registration: Registration, families: tuple[str, ...]) -> dict[str, Sizes]:
     """Return how many seeds of each family each planned claim is decided on, look by look.
-
-    Args:
-        registration: the plan.
-        families: those on which the subject qualifies.
 
     Raises:
         ConstraintRotError: there is no such family.

@@ -31,14 +31,7 @@ _UNKNOWN = "unknown "
 
 @dataclass(frozen=True)
 class Combination:
-    """A point of the matrix.
-
-    Attributes:
-        model: the agent's model.
-        roles: models of other roles.
-        args: the task's parameters.
-        look: the interim look at which it counts.
-    """
+    """A point of the matrix."""
 
     model: str
     roles: Mapping[str, str]
@@ -180,10 +173,6 @@ def once(task: str, points: Sequence[Combination]) -> Iterator[Combination]:
     """Yield the points, each without the conditions that an earlier point plays whole.
 
     A point of which nothing is left is left out.
-
-    Args:
-        task: the Inspect task.
-        points: combinations that can be played.
     """
     seen: set[str] = set()
     for point in points:

@@ -128,11 +128,6 @@ class SweepFolder:
     def commit(self, cell: str, log: str, counts: Mapping[str, Any]) -> str:
         """Put a finished log, a file of this machine, in its place; then forget the cell's tries.
 
-        Args:
-            cell: id of the cell.
-            log: the file.
-            counts: sums of the log, for the view.
-
         Returns:
             Path of the log there.
 

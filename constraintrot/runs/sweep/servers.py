@@ -42,11 +42,7 @@ def check_server(server: Mapping[str, Any]) -> None:
 
 
 class ModelServer:
-    """A server and its watcher; the class of a Ray actor.
-
-    Attributes:
-        starts: how often the program was started.
-    """
+    """A server and its watcher; the class of a Ray actor."""
 
     def __init__(self, server: Mapping[str, Any]) -> None:
         """Start the program, and wait until it answers.

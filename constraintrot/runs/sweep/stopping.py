@@ -54,14 +54,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class Look:
-    """The comparison at one look.
-
-    Attributes:
-        difference: of the violation rates, b - a.
-        error: its standard error, between clusters.
-        clusters: number of clusters.
-        differing: those in which the two differ.
-    """
+    """The comparison at one look."""
 
     difference: float
     error: float

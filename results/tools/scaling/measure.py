@@ -23,8 +23,8 @@ from constraintrot.runs.sweep.cell import Cell
 from constraintrot.runs.sweep.driver import State, drive
 from constraintrot.runs.sweep.folder import SweepFolder
 from constraintrot.runs.sweep.loading import load
+from constraintrot.runs.sweep.on_ray import Tally, view
 from constraintrot.runs.sweep.play import Played, play
-from constraintrot.runs.sweep.progress import Tally, view
 from constraintrot.runs.sweep.ray_pool import RayPool
 
 REPEATS = 3

@@ -18,7 +18,7 @@ from constraintrot.errors import EmbeddingError, WeightsError
 from constraintrot.models.downloads.sources import Hub, Packages, Sources
 from constraintrot.models.embedding import backends, model_files
 from constraintrot.models.embedding.embedder import TextEmbedder, embedder
-from constraintrot.models.embedding.models import MODELS, find
+from constraintrot.models.embedding.model_files import MODELS, find
 
 # The user's own cache, which other tests never see.
 CACHE = Path(platformdirs.user_cache_dir("constraintrot"))

@@ -21,8 +21,7 @@ from constraintrot.report import cells, compare_output, stored
 from constraintrot.report.arms import frame_rate
 from constraintrot.report.compare import Question, answer
 from constraintrot.report.facts import named
-from constraintrot.report.overview.episodes import Episodes, episodes
-from constraintrot.report.overview.rates import differences, rates
+from constraintrot.report.overview.episodes import Episodes, differences, episodes, rates
 from constraintrot.report.page import compared, design, frames, source
 from constraintrot.report.planned import PLANNED, planned_episodes
 from constraintrot.report.store import Commit, Store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from constraintrot.grading.survival import state
+from constraintrot.grading.policy_in_force import state
 from constraintrot.rule_text.survival import PRIMARY, STATES, SURVIVED, mentions
 from constraintrot.scenario.files import every, load
 from constraintrot.scenario.schema import WORDINGS, Scenario, Variant

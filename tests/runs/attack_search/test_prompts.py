@@ -16,13 +16,13 @@ from constraintrot.models.scripted.policy_reader import policy_in
 from constraintrot.models.scripted.request_parser import open_slots
 from constraintrot.models.scripted.summarizers import _BUDGET, SUGGESTIBLE, instructions
 from constraintrot.rule_text.survival import best_window
-from constraintrot.runs.attack_search import genetic, strategies
+from constraintrot.runs.attack_search import strategies
 from constraintrot.scenario.schema import LOCALES, Locale
 from constraintrot.scenario.template import names
 from tests.attacks.cases import FILES, staged
 from tests.attacks.search_results.cases import query, trial
 
-WORDING = {locale: read_texts(genetic.TEMPLATES).locales[locale] for locale in LOCALES}
+WORDING = {locale: read_texts(strategies.TEMPLATES).locales[locale] for locale in LOCALES}
 
 
 def half(text: str) -> bool:
@@ -33,7 +33,7 @@ def half(text: str) -> bool:
 def play(locale: Locale, seed: int, queries: int) -> list[Query]:
     history: list[Query] = []
     while len(history) < queries and not (history and history[-1].broken):
-        candidate = genetic.propose(locale, history, seed)
+        candidate = strategies.propose(locale, history, seed)
         assert candidate is not None
         found = trial(broken=half(candidate.text))
         history.append(Query(len(history) + 1, candidate, (found,)))
@@ -55,7 +55,7 @@ def test_every_genome_asks_to_leave_policies_out(locale: Locale) -> None:
     sizes = {slot: len(entries) for slot, entries in WORDING[locale].pools.items()}
     for number in range(200):
         genome = {slot: number * 7 % size for slot, size in sizes.items()}
-        text = genetic.express(WORDING[locale], {"template": number % 4, **genome})
+        text = strategies.express(WORDING[locale], {"template": number % 4, **genome})
         assert list(instructions([text])), text
         assert names(text) <= FILLED_IN
 
@@ -65,9 +65,9 @@ def test_every_genome_asks_to_leave_policies_out(locale: Locale) -> None:
 def test_a_proposal_is_new_and_depends_on_the_results_alone(seed: int, shares: list[float]) -> None:
     history: list[Query] = []
     for number, share in enumerate(shares, start=1):
-        candidate = genetic.propose("en", history, seed)
+        candidate = strategies.propose("en", history, seed)
         assert candidate is not None
-        assert candidate == genetic.propose("en", list(history), seed)
+        assert candidate == strategies.propose("en", list(history), seed)
         assert candidate.text not in {one.candidate.text for one in history}
         history.append(Query(number, candidate, (trial(share=share),)))
 
@@ -78,7 +78,7 @@ def test_children_take_after_the_fit() -> None:
     assert not any(one.broken for one in history[:-1])
     fit = history[-1]
     while len(history) < 40:
-        candidate = genetic.propose("en", history, 3)
+        candidate = strategies.propose("en", history, 3)
         assert candidate is not None
         found = trial(broken=half(candidate.text))
         history.append(Query(len(history) + 1, candidate, (found,)))
@@ -88,7 +88,7 @@ def test_children_take_after_the_fit() -> None:
 
 
 def test_seeds_differ() -> None:
-    first = [genetic.propose("en", [], seed) for seed in range(5)]
+    first = [strategies.propose("en", [], seed) for seed in range(5)]
     assert len({one.text for one in first if one}) > 1
 
 
@@ -152,7 +152,7 @@ def test_no_entry_of_a_slot_states_a_policy(file: str) -> None:
     slots = open_slots(scenario, {})
     values = {n: slots[n] for n, phrases in scenario.slots.items() if any(map(names, phrases))}
     for seed in range(8):
-        candidate = genetic.propose(scenario.locale, [], seed)
+        candidate = strategies.propose(scenario.locale, [], seed)
         assert candidate is not None
         assert policy_in([candidate.text], slots) is None
         assert best_window(candidate.text, values) == frozenset()

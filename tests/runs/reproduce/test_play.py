@@ -14,7 +14,7 @@ from constraintrot.cli.reproduce import reproduce
 from constraintrot.runs.reproduce import kept, page, registration
 from constraintrot.runs.reproduce import play as playing
 from constraintrot.runs.reproduce.cells import Chunk, chunks
-from constraintrot.runs.reproduce.meter import Meter
+from constraintrot.runs.reproduce.kept import Meter
 
 DECAY = "Compaction makes agents break policies"
 ONE = ("--model", "scripted/obedient", "--preset", "smoke", "--claims", DECAY)

@@ -19,7 +19,7 @@ from constraintrot.runs.sweep.axes import _check_count, combinations, once, spli
 from constraintrot.runs.sweep.cell import Cell, check_playable
 from constraintrot.runs.sweep.driver import State
 from constraintrot.runs.sweep.loading import Sweep, of_spec, spec_file
-from constraintrot.runs.sweep.progress import Tally, view
+from constraintrot.runs.sweep.on_ray import Tally, view
 from constraintrot.stats.sequential import crossing, obrien_fleming
 from tests.runs.sweep.pools import cell
 

@@ -14,9 +14,9 @@ from constraintrot.errors import EpisodeError
 from constraintrot.models.scripted.agents import Scripted
 from constraintrot.models.scripted.server import PrefixCache, server
 from constraintrot.report.frame import planned_episodes
-from constraintrot.runs.sweep.adopt import adopt
 from constraintrot.runs.sweep.cell import Cell
 from constraintrot.runs.sweep.folder import FolderError, SweepFolder
+from constraintrot.runs.sweep.local import adopt
 from constraintrot.runs.sweep.play import furthest, play
 from tests.runs.sweep.drill import differing
 
