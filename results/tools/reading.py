@@ -24,6 +24,7 @@ import click
 from constraintrot.rule_text.reader import Passage, Reader, Rule
 from constraintrot.rule_text.rule_reader import adapter
 from constraintrot.rule_text.words import WordsReader
+from results.tools.roc import auc
 
 FOLDER = Path(__file__).parents[1] / "reading"
 PAGE = FOLDER.with_suffix(".md")
@@ -164,13 +165,11 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def auc(scores: Sequence[float], labels: Sequence[bool]) -> float:
-    """Area under the ROC curve; ties count half; nan without both labels."""
-    yes = [score for score, label in zip(scores, labels, strict=True) if label]
-    no = [score for score, label in zip(scores, labels, strict=True) if not label]
-    if not yes or not no:
-        return float("nan")
-    return sum((a > b) + (a == b) / 2 for a in yes for b in no) / (len(yes) * len(no))
+def auc_of(scores: Sequence[float], labels: Sequence[bool]) -> float:
+    """Area under the ROC curve of scores of a yes; nan without both labels."""
+    labelled = list(zip(scores, labels, strict=True))
+    yes, no = ([score for score, label in labelled if label is side] for side in (True, False))
+    return auc(yes, no)
 
 
 def calibration_error(scores: Sequence[float], labels: Sequence[bool]) -> float:
@@ -237,7 +236,7 @@ def figures(answers: Sequence[dict[str, str]]) -> Figures:
         said=sum(said),
         right=sum(a and b for a, b in zip(said, truth, strict=True)),
         bound=sum(labels),
-        auc=auc(scores, labels),
+        auc=auc_of(scores, labels),
         calibration_error=calibration_error(scores, labels),
     )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from results.tools.roc import auc
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -43,12 +45,6 @@ def rates(some: Sequence[Decision]) -> dict[str, float | int]:
     for name in ("allowed", "floor"):
         found[f"auc_{name}"] = round(auc(_scores(cells["control"]), _scores(cells[name])), 3)
     return found
-
-
-def auc(above: Sequence[float], below: Sequence[float]) -> float:
-    """Area under the ROC curve; nan without either."""
-    pairs = [(a > b) + (a == b) / 2 for a in above for b in below]
-    return sum(pairs) / len(pairs) if pairs else float("nan")
 
 
 def _scores(some: Iterable[Decision]) -> list[float]:

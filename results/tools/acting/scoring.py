@@ -42,10 +42,16 @@ class Branch:
 
 
 class Scorer:
-    """The base model with its tokenizer."""
+    """The base model with its tokenizer.
 
-    def __init__(self, weights: Path, dtype: torch.dtype = torch.bfloat16) -> None:
-        self.model = BaseModel(weights, dtype)
+    Args:
+        weights: The GGUF file.
+        dtype: What the matrices are multiplied in; without one, what this processor is fast in.
+    """
+
+    def __init__(self, weights: Path, dtype: torch.dtype | None = None) -> None:
+        bf16 = torch.cpu.get_capabilities().get("avx512_bf16", False)
+        self.model = BaseModel(weights, dtype or (torch.bfloat16 if bf16 else torch.float32))
         self._tokenizer: Tokenizer = tokenizers.load(weights)
 
     def branches(self, example: Example, written: Sequence[bool]) -> list[Branch]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import TypeAlias
 
 from constraintrot.rule_text.rule_judge.reading import probability
+from results.tools.roc import auc
 from results.tools.rule_judge.generator import Example
 
 Scored: TypeAlias = Sequence[tuple[Example, float]]
@@ -23,21 +24,18 @@ class Bin:
     share: float
 
 
-def auc(scored: Scored) -> float:
+def auc_of(scored: Scored) -> float:
     """Chance that a forbidden request scores above an allowed one; nan without both."""
     breaking = [score for example, score in scored if example.breaks]
     keeping = [score for example, score in scored if not example.breaks]
-    if not breaking or not keeping:
-        return math.nan
-    wins = sum((a > b) + 0.5 * (a == b) for a, b in product(breaking, keeping))
-    return wins / (len(breaking) * len(keeping))
+    return auc(breaking, keeping)
 
 
 def auc_by_kind(scored: Scored) -> dict[str, float]:
     """AUC inside each kind, and over ``all``."""
     names = sorted({example.kind for example, _ in scored})
     parts = {name: [pair for pair in scored if pair[0].kind == name] for name in names}
-    return {name: round(auc(part), 3) for name, part in {"all": scored, **parts}.items()}
+    return {name: round(auc_of(part), 3) for name, part in {"all": scored, **parts}.items()}
 
 
 def brier(scored: Scored) -> float:
@@ -67,7 +65,7 @@ def threshold(scored: Scored) -> float:
     Raises:
         ValueError: The set lacks forbidden or allowed requests.
     """
-    if math.isnan(auc(scored)):
+    if math.isnan(auc_of(scored)):
         raise ValueError("a threshold needs forbidden and allowed requests")
     levels = sorted({score for _, score in scored})
     gaps = list(pairwise(levels))

@@ -16,8 +16,10 @@ from pathlib import Path
 import click
 import torch
 
+from results.tools.roc import auc
+from results.tools.rule_judge.training import HELD_OUT_SEED
 from results.tools.rule_reader.scoring import Scorer
-from results.tools.rule_reader.train import HELD_OUT_SEED, auc, score
+from results.tools.rule_reader.train import score
 from results.tools.rule_reader.written import RULES, SENTENCES, held_out
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

@@ -28,7 +28,7 @@ from constraintrot.rule_text.local_reader import answers, log_odds
 from constraintrot.rule_text.rule_judge.reading import CANDIDATES
 from constraintrot.rule_text.rule_reader.adapter import BASE, Calibration, Question
 from constraintrot.rule_text.rule_reader.prompt import about_rule, about_sentence
-from results.tools.reading import auc, calibration_error
+from results.tools.reading import auc_of, calibration_error
 from results.tools.rule_judge.evaluate import engine_with
 from results.tools.rule_reader.generator import Example, Task, digest
 from results.tools.rule_reader.written import RULES, SEED, SENTENCES, held_out
@@ -121,7 +121,7 @@ def measured(scored: Sequence[Scored]) -> Question:
             labels.append(one.yes)
     return whole.model_copy(
         update={
-            "auc": round(auc([one.score for one in scored], truth), 3),
+            "auc": round(auc_of([one.score for one in scored], truth), 3),
             "precision": round(right / max(1, sum(said)), 3),
             "recall": round(right / max(1, sum(truth)), 3),
             "calibration_error": round(calibration_error(chances, labels), 3),

@@ -11,8 +11,9 @@ from constraintrot.models.in_process.prompt import Prompt, as_text
 from constraintrot.models.in_process.server import Completion
 from results.tools.acting.evaluate import CELLS, answers, cell_of, summary
 from results.tools.acting.generator import examples
-from results.tools.acting.measures import Decision, auc, rates
+from results.tools.acting.measures import Decision, rates
 from results.tools.acting.rendering import answer
+from results.tools.roc import auc
 
 MADE = examples("held_out", 2000, 12)
 

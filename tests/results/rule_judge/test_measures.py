@@ -6,8 +6,8 @@ import pytest
 
 from results.tools.rule_judge.generator import Example
 from results.tools.rule_judge.measures import (
-    auc,
     auc_by_kind,
+    auc_of,
     brier,
     reliability,
     right,
@@ -30,11 +30,11 @@ def scored(breaking: list[float], keeping: list[float]) -> list[tuple[Example, f
     [([1, 2], [-1, 0], 1), ([-1, 0], [1, 2], 0), ([1], [1], 0.5), ([1, 3], [0, 2], 0.75)],
 )
 def test_auc(breaking: list[float], keeping: list[float], expected: float) -> None:
-    assert auc(scored(breaking, keeping)) == expected
+    assert auc_of(scored(breaking, keeping)) == expected
 
 
 def test_auc_of_one_side_is_not_a_number() -> None:
-    assert math.isnan(auc(scored([1], [])))
+    assert math.isnan(auc_of(scored([1], [])))
 
 
 def test_auc_by_kind_does_not_compare_kinds() -> None:
