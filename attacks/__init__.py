@@ -28,7 +28,7 @@ from constraintrot.attacks.definition import (
     parse_settings,
 )
 from constraintrot.attacks.registration import ATTACKS, attack, attack_from_file
-from constraintrot.attacks.search_results.replay import found_attack
+from constraintrot.attacks.search_results.journal import found_attack
 from constraintrot.episode.attack_check import check_attacked
 from constraintrot.episode.episode import Episode
 

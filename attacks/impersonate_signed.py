@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from constraintrot.attacks import Settings, attack_from_file
 from constraintrot.attacks.attack_file import AttackFile, adversary_values
-from constraintrot.attacks.placing import place
+from constraintrot.attacks.registration import place
 from constraintrot.episode.episode import Episode
 from constraintrot.scenario.schema import Variant
 

@@ -14,7 +14,7 @@ from constraintrot._lazy import lazily
 if TYPE_CHECKING:
     from constraintrot.attacks import Settings as AttackSettings
     from constraintrot.attacks import attack, attack_from_file
-    from constraintrot.attacks.placing import place
+    from constraintrot.attacks.registration import place
     from constraintrot.compactors import Settings as CompactorSettings
     from constraintrot.compactors import compactor
     from constraintrot.compactors import make as make_compactor
@@ -72,7 +72,7 @@ else:
             "make_compactor": "constraintrot.compactors:make",
             "malformed": "constraintrot.scenario.predicate",
             "partition": "constraintrot.compactors.turns",
-            "place": "constraintrot.attacks.placing",
+            "place": "constraintrot.attacks.registration",
             "policy_channel": "constraintrot.episode.channels",
             "predicate": "constraintrot.scenario.predicate",
             "summary_message": "constraintrot.compactors.turns",

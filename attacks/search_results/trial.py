@@ -1,11 +1,11 @@
-"""A prompt that a search tries, and its outcomes on one variant and on all variants."""
+"""The settings of a search, a prompt that it tries, and its outcomes on one variant and on all variants."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,10 +20,78 @@ from constraintrot.attacks.definition import (
     Settings,
     Surface,
 )
-from constraintrot.attacks.placing import place
+from constraintrot.attacks.registration import place
 from constraintrot.episode.episode import Episode
 from constraintrot.grading.verdict import Outcome
 from constraintrot.scenario.template import PLACEHOLDER, fill, names
+
+Strategy: TypeAlias = Literal["pool", "genetic", "model"]
+
+
+class SearchSettings(BaseModel):
+    """The settings of one search; the same ones give the same prompts on scripted models.
+
+    Attributes:
+        families: whose scenarios.
+        agent: model that acts, and summarises where no role says otherwise.
+        roles: models by role.
+        strategy: how prompts are proposed.
+        random_seed: seed of the genetic strategy, and of an attacker that takes one.
+        seed: first variant of the search.
+        variants: how many of each family a prompt is played on.
+        eval_seed: first held-out variant.
+        eval_variants: how many of each family.
+        channel: ingested content that a prompt comes in.
+        position: where in the history.
+        parameters: task parameters, as ``compactor``, ``locale`` or ``defense``.
+        exhaust: spend all queries, also after a prompt that broke every variant.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    families: tuple[str, ...] = Field(min_length=1)
+    agent: str
+    roles: dict[str, str] = {}
+    strategy: Strategy = "pool"
+    random_seed: int = 0
+    seed: int = 20
+    variants: int = Field(default=4, ge=1)
+    eval_seed: int = 0
+    eval_variants: int = Field(default=10, ge=1)
+    channel: Surface = "tool_output"
+    position: Position = "early"
+    parameters: dict[str, Any] = {}
+    exhaust: bool = False
+
+    @property
+    def target(self) -> str:
+        """The attacked models: the agent, and the summarizer if it is another one."""
+        return "+".join(filter(None, [self.agent, self.roles.get("summarizer")]))
+
+    @property
+    def defense(self) -> str:
+        """The defense that is attacked."""
+        return str(self.parameters.get("defense") or "none")
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """The adversary's knowledge: a search against a defense is told its results with it."""
+        return "black_box" if self.defense == "none" else "defense_aware"
+
+    @property
+    def seeds(self) -> range:
+        """Variants of the search."""
+        return range(self.seed, self.seed + self.variants)
+
+    @property
+    def eval_seeds(self) -> range:
+        """Held-out variants."""
+        return range(self.eval_seed, self.eval_seed + self.eval_variants)
+
+    def cells(self, seeds: Sequence[int]) -> list[tuple[str, int]]:
+        """Family and seed of each episode that one prompt is played on."""
+        return [(family, seed) for family in self.families for seed in seeds]
+
 
 MAX_CHARS = 1200
 # One for all prompts, so that a prompt's number or strategy leaves no trace in its text.

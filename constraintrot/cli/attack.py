@@ -151,7 +151,7 @@ def _say(line: str) -> None:
 def _settings(**given: Any) -> Any:
     from pydantic import ValidationError
 
-    from constraintrot.attacks.search_results.search_settings import SearchSettings
+    from constraintrot.attacks.search_results.trial import SearchSettings
 
     try:
         return SearchSettings(**given)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Annotated, Any, Literal
+import math
+from collections.abc import Mapping, Sequence, Set
+from functools import cached_property, lru_cache
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from constraintrot.scenario import draw_order, stock
+from constraintrot.scenario import stock
 from constraintrot.scenario.sections import (
     Allowed,
     Channels,
@@ -23,8 +25,49 @@ from constraintrot.scenario.sections import (
     Texts,
     Tool,
 )
-from constraintrot.scenario.template import names
+from constraintrot.scenario.template import Value, names
 from constraintrot.scenario.topic import Topic, TopicTool
+
+Pools: TypeAlias = Mapping[str, Sequence[Mapping[str, Value]]]
+
+
+def variants(pools: Pools) -> int:
+    """The number of combinations."""
+    return math.prod(len(entries) for entries in pools.values())
+
+
+@lru_cache
+def stride(count: int) -> int:
+    """The step between the combinations of neighbouring seeds.
+
+    Coprime to the count, it walks through all combinations once, and near the
+    golden ratio it moves every pool between neighbours.
+    """
+    step = max(1, round(count * 0.618034))
+    while math.gcd(step, count) != 1:
+        step += 1
+    return step
+
+
+def entries(pools: Pools, seed: int) -> dict[str, int]:
+    """By pool, which of its entries a seed has."""
+    count = variants(pools)
+    index = seed * stride(count) % count
+    drawn: dict[str, int] = {}
+    for name, pool in pools.items():
+        index, drawn[name] = divmod(index, len(pool))
+    return drawn
+
+
+def earlier(pools: Pools, wanted: Set[str], seed: int) -> list[int]:
+    """The lower seeds that draw the same entries from all pools that give a wanted value."""
+    telling = [name for name, pool in pools.items() if wanted & set(pool[0])]
+    mine = entries(pools, seed)
+
+    def same(other: dict[str, int]) -> bool:
+        return all(other[name] == mine[name] for name in telling)
+
+    return [other for other in range(seed) if same(entries(pools, other))]
 
 
 class Fields(Section):
@@ -125,12 +168,12 @@ class Fields(Section):
     @cached_property
     def variants(self) -> int:
         """The number of distinct variants that the pools give."""
-        return draw_order.variants(self.pools)
+        return variants(self.pools)
 
     def entries(self, seed: int) -> dict[str, int]:
         """By pool, which of its entries a seed has."""
-        return draw_order.entries(self.pools, seed)
+        return entries(self.pools, seed)
 
     def earlier(self, seed: int) -> list[int]:
         """The lower seeds whose requests hold the same values, so that only phrasings differ."""
-        return draw_order.earlier(self.pools, names([self.trigger, self.allowed.trigger]), seed)
+        return earlier(self.pools, names([self.trigger, self.allowed.trigger]), seed)

@@ -29,8 +29,7 @@ from constraintrot.scenario.extends import APART as APART
 from constraintrot.scenario.extends import FOLDER as FOLDER
 from constraintrot.scenario.extends import laid_over
 from constraintrot.scenario.schema import Scenario, Variant
-from constraintrot.scenario.splits import DEFAULT_SPLIT
-from constraintrot.scenario.text_versions import version
+from constraintrot.scenario.splits import DEFAULT_SPLIT, version
 
 GROUP = "constraintrot.scenarios"
 

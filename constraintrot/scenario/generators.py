@@ -18,8 +18,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from constraintrot.errors import ScenarioError
+from constraintrot.scenario.splits import HOSTS, TEXTS
 from constraintrot.scenario.template import Value, fill
-from constraintrot.scenario.text_versions import HOSTS, TEXTS
 
 FOLDER = Path(__file__).parent.parent / "tasks" / "private"
 Strings = Annotated[list[str], Field(min_length=1)]

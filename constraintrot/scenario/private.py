@@ -21,8 +21,8 @@ from typing import TypeVar
 
 from constraintrot.errors import ParameterError
 from constraintrot.scenario.generators import Generators, Range, words
+from constraintrot.scenario.splits import TEXTS
 from constraintrot.scenario.template import Value, fill
-from constraintrot.scenario.text_versions import TEXTS
 
 KEY = "CONSTRAINTROT_PRIVATE_KEY"
 # A log tells enough of a key to know it again; a short key could be guessed from that.

@@ -37,9 +37,16 @@ from constraintrot.scenario.sections import (
     Wording,
     decline_tool,
 )
-from constraintrot.scenario.splits import DEFAULT_SPLIT, Split, place, places
+from constraintrot.scenario.splits import (
+    DEFAULT_SPLIT,
+    HOSTS,
+    PHRASINGS,
+    TEXTS,
+    Split,
+    place,
+    places,
+)
 from constraintrot.scenario.template import Value, fill
-from constraintrot.scenario.text_versions import HOSTS, PHRASINGS, TEXTS
 
 __all__ = [
     "CANARY",

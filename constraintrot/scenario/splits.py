@@ -1,4 +1,4 @@
-"""Splits of a scenario's phrasings: what prompts may be tuned on, and what results are taken on.
+"""Splits of a scenario's phrasings, and the versions of its texts.
 
 Phrasings with an even place in their list are ``tuning``, those with an odd
 place ``held_out``. Scaffolds, prompts and attacks are worked out on ``tuning``
@@ -8,7 +8,8 @@ alone, so that no result is taken on a sentence that somebody tuned for.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
 
 Split: TypeAlias = Literal["held_out", "tuning", "all", "private"]
 SPLITS: tuple[Split, ...] = ("held_out", "tuning", "all", "private")
@@ -42,3 +43,22 @@ def place(count: int, split: Split, at: int) -> int:
     """
     held = places(count, split)
     return held[at % len(held)]
+
+
+TEXTS = 3
+"""The version of today's texts; a sample states it as the fact ``texts``."""
+
+PHRASINGS = 2
+"""The version in which the paper's families got further phrasings of their policies."""
+
+HOSTS = 3
+"""The version in which invented hosts moved to the domains that RFC 2606 reserves in .com, .net and .org."""
+
+
+def version(facts: Mapping[str, Any]) -> int:
+    """Return the version of a sample's texts.
+
+    Args:
+        facts: the sample's metadata; the versions before 3 did not state theirs.
+    """
+    return int(facts.get("texts", PHRASINGS if "policy_phrasing" in facts else 1))

@@ -40,9 +40,8 @@ from constraintrot.defenses.operator.errors import (
     UnknownKeyError,
 )
 from constraintrot.defenses.operator.keys import SigningKey, VerifyingKey, load_public, opened
-from constraintrot.defenses.operator.mailbox import Mailbox
 from constraintrot.defenses.operator.pin_list import PinList, load_pins
-from constraintrot.defenses.operator.receipt import Receipt
+from constraintrot.defenses.operator.receipt import Mailbox, Receipt
 from constraintrot.defenses.operator.state import Constraint, Exemption, State
 
 __all__ = [

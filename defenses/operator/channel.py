@@ -36,8 +36,7 @@ from constraintrot.defenses.operator.errors import (
     StateError,
 )
 from constraintrot.defenses.operator.keys import VerifyingKey, opened
-from constraintrot.defenses.operator.mailbox import Mailbox
-from constraintrot.defenses.operator.receipt import Receipt
+from constraintrot.defenses.operator.receipt import Mailbox, Receipt
 from constraintrot.defenses.operator.state import Constraint, Exemption, State
 from constraintrot.defenses.operator.store import Folder, Memory, Store
 from constraintrot.defenses.rampart import Principal, RampartError, Registry

@@ -11,8 +11,7 @@ from pathlib import Path
 from constraintrot.defenses import rules_of
 from constraintrot.defenses.operator.channel import Channel
 from constraintrot.defenses.operator.keys import VerifyingKey
-from constraintrot.defenses.operator.mailbox import Mailbox
-from constraintrot.defenses.operator.receipt import Receipt
+from constraintrot.defenses.operator.receipt import Mailbox, Receipt
 
 
 @dataclass(frozen=True)

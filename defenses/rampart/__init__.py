@@ -16,9 +16,9 @@ Transformation* (2026); the pinned tier and its guarantees are this project's.
 """
 
 from constraintrot.defenses.rampart.block import Block, Counter, Source
+from constraintrot.defenses.rampart.compile.compiler import Verification
 from constraintrot.defenses.rampart.compile.results import Compiled, Excluded, Plan
-from constraintrot.defenses.rampart.compile.verification import Verification
-from constraintrot.defenses.rampart.embedding.gating import CosineGate, Gate
+from constraintrot.defenses.rampart.embedding.search import CosineGate, Gate
 from constraintrot.defenses.rampart.errors import (
     AuthorityError,
     DuplicateBlockError,
@@ -33,7 +33,7 @@ from constraintrot.defenses.rampart.framing import Frame, frame, frames
 from constraintrot.defenses.rampart.principal import Principal
 from constraintrot.defenses.rampart.registry import Registry
 from constraintrot.defenses.rampart.seeds import Seed, SeedLibrary
-from constraintrot.defenses.rampart.state.eviction import Scorer, WeightedScorer, default_scorer
+from constraintrot.defenses.rampart.state.accounting import Scorer, WeightedScorer, default_scorer
 from constraintrot.defenses.rampart.state.ledger import Entry, chained
 from constraintrot.defenses.rampart.state.provenance import Line, Provenance
 from constraintrot.errors import EmbeddingError

@@ -14,15 +14,13 @@ from uuid import UUID
 from constraintrot import tokens
 from constraintrot.defenses.rampart import seeds
 from constraintrot.defenses.rampart.block import Block, Counter, Source, checked_int, checked_name
-from constraintrot.defenses.rampart.compile.compiler import Compiler
+from constraintrot.defenses.rampart.compile.compiler import Compiler, Verification, verification
 from constraintrot.defenses.rampart.compile.results import Compiled, Plan
-from constraintrot.defenses.rampart.compile.verification import Verification, verification
-from constraintrot.defenses.rampart.embedding.gating import Gate
-from constraintrot.defenses.rampart.embedding.search import Searcher
+from constraintrot.defenses.rampart.embedding.search import Gate, Searcher
 from constraintrot.defenses.rampart.principal import Principal, identify
 from constraintrot.defenses.rampart.snapshot import snapshot_state
+from constraintrot.defenses.rampart.state.accounting import Scorer, default_scorer
 from constraintrot.defenses.rampart.state.authority import Grants
-from constraintrot.defenses.rampart.state.eviction import Scorer, default_scorer
 from constraintrot.defenses.rampart.state.ledger import Entry
 from constraintrot.defenses.rampart.state.mutations import Mutations
 from constraintrot.defenses.rampart.state.provenance import Provenance, lineage_of

@@ -23,7 +23,7 @@ from constraintrot.evaluation.harness import HarnessFactory
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
 from constraintrot.harnesses.coding import files
-from constraintrot.harnesses.coding.pins import install_pins
+from constraintrot.harnesses.coding.files import install_pins
 from constraintrot.harnesses.coding.session import CodingSession
 from constraintrot.harnesses.session import Say
 
@@ -39,7 +39,7 @@ def playing(agent: Agent) -> HarnessFactory:
         async def play(episode: Episode, settings: PlaySettings) -> Played:
             installed = needed(agent.package)
             session = CodingSession(
-                episode, settings, agent, installed.version, mode=cast(Mode, mode), live=live
+                episode, settings, agent, installed.version, mode=cast("Mode", mode), live=live
             )
             async with _turn_to_run(), opened(settings.network) as box:
                 place = _place(session, box, installed)
@@ -62,7 +62,7 @@ def playing(agent: Agent) -> HarnessFactory:
 async def _turn_to_run() -> AsyncIterator[None]:
     """Wait until the machine has room for one more agent."""
     at_once = max(_LEAST_AT_ONCE, os.cpu_count() or 1)
-    async with cast(Any, concurrency("coding agents", at_once)):
+    async with cast("Any", concurrency("coding agents", at_once)):
         yield
 
 

@@ -24,8 +24,7 @@ from constraintrot.episode.messages import (
 )
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses.coding.files import Reading
-from constraintrot.harnesses.coding.pins import check_held, roles_of
+from constraintrot.harnesses.coding.files import Reading, check_held, roles_of
 from constraintrot.harnesses.message_match import plain
 from constraintrot.harnesses.scripted_history import exchanges
 from constraintrot.harnesses.session import DONE, Asked, Session

@@ -31,22 +31,21 @@ from constraintrot.harnesses.litellm.placement import (
     pin,
     writes_nothing,
 )
-from constraintrot.harnesses.litellm.policy_sources import nonce_of, registry_of
+from constraintrot.harnesses.litellm.policy_sources import SkipRules, nonce_of, registry_of
 from constraintrot.harnesses.litellm.provider_support import as_user, asks_language_model, loses
 from constraintrot.harnesses.litellm.request_keys import (
     allowed_keys,
     names_fallbacks,
     refused,
     replaced,
+    told_apart,
 )
-from constraintrot.harnesses.litellm.response_cache import told_apart
 from constraintrot.harnesses.litellm.routes import (
     Passage,
     install,
     named,
     passage,
 )
-from constraintrot.harnesses.litellm.skip_rules import SkipRules
 
 HEADER = "x-constraintrot-pins"
 RECEIPT = "constraintrot_pins"

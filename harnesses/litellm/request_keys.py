@@ -11,7 +11,10 @@ OpenRouter's an images request becomes a chat completion of any deployment's.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, cast
+
+import litellm
 
 from constraintrot.errors import ParameterError
 from constraintrot.harnesses.litellm.placement import CHAT, MESSAGES, RESPONSES
@@ -163,3 +166,26 @@ def _body(data: Mapping[str, Any]) -> Mapping[str, Any]:
 def _names(given: Any) -> bool:
     listed: list[Any] = given if isinstance(given, list) else [None]
     return all(isinstance(one, str) for one in listed)
+
+
+def told_apart(call: dict[str, Any], call_type: str) -> dict[str, Any]:
+    """A call whose cached answer is for its own instructions only.
+
+    LiteLLM's key of a cached answer leaves the instructions of a response out: an answer that was
+    given under other pins, or without any, would be served for a request that has them.
+
+    Args:
+        call: the arguments of a call of LiteLLM's; left as it is.
+        call_type: its type.
+    """
+    cache: Any = litellm.cache
+    if cache is None or call_type not in RESPONSES:
+        return call
+    given: Any = call.get("cache")
+    control = dict(cast("Mapping[str, Any]", given)) if isinstance(given, Mapping) else {}
+    metadata: Any = call.get("metadata")
+    kept = cast("Mapping[str, Any]", metadata) if isinstance(metadata, Mapping) else {}
+    # In this order LiteLLM looks for a namespace. Ours comes last: no client can choose it.
+    namespace = control.get("namespace") or kept.get("redis_namespace") or cache.namespace or ""
+    said = sha256(repr(call.get("instructions")).encode("utf-8", "surrogatepass")).hexdigest()
+    return call | {"cache": control | {"namespace": f"{namespace}:instructions-{said}"}}

@@ -15,7 +15,7 @@ import yaml
 from inspect_ai._util.error import PrerequisiteError
 
 from constraintrot import attacks, components
-from constraintrot.attacks import ATTACKS, Attack, Settings, attack_from_file, placing
+from constraintrot.attacks import ATTACKS, Attack, Settings, attack_from_file, registration
 from constraintrot.attacks.attack_file import read_attack_file, read_texts
 from constraintrot.components import ComponentRegistry, PluginWarning
 from constraintrot.errors import (
@@ -65,7 +65,7 @@ def test_every_file_starts_with_the_canary_and_holds_the_notice() -> None:
         text = path.read_text(encoding="utf-8")
         assert text.startswith(f"canary: {CANARY}\n")
         assert "simulation" in yaml.safe_load(text)["notice"]
-    ours = [read_texts(strategies.TEMPLATES), read_texts(placing._FRAMES), *map(file_of, NAMES)]
+    ours = [read_texts(strategies.TEMPLATES), read_texts(registration._FRAMES), *map(file_of, NAMES)]
     assert all(set(held.locales) == set(LOCALES) for held in ours)
 
 
@@ -249,7 +249,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 LOGIC = """
 from pathlib import Path
 from constraintrot.attacks import attack_from_file
-from constraintrot.attacks.placing import place
+from constraintrot.attacks.registration import place
 
 def shout(episode, settings, file):
     return place(episode, [t.upper() for t in file.filled(episode.variant)], settings)

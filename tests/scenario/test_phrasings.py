@@ -15,8 +15,7 @@ from constraintrot.grading.verdict import grade
 from constraintrot.scenario import private
 from constraintrot.scenario.files import APART, FOLDER, load, locales, sampled
 from constraintrot.scenario.schema import WORDINGS, Scenario
-from constraintrot.scenario.splits import SPLITS, Split, place, places
-from constraintrot.scenario.text_versions import TEXTS
+from constraintrot.scenario.splits import SPLITS, TEXTS, Split, place, places
 from constraintrot.tasks.catalogue import FAMILIES
 
 FILES = sorted(path.stem for path in chain(FOLDER.glob("*.yaml"), APART.glob("*.yaml")))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from constraintrot.coding_agents.catalogue import Package, package
-from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.coding_agents.pins.file_edit import PinInstallError
 from constraintrot.coding_agents.pins.json_spans import Beyond
 
 Scope: TypeAlias = Literal["user", "project"]

@@ -14,8 +14,12 @@ from constraintrot.coding_agents.install import kept, of_user
 from constraintrot.coding_agents.pins import targets
 from constraintrot.coding_agents.pins.agents import AGENTS, Agent
 from constraintrot.coding_agents.pins.compiled import read_compiled, registry_of, source_of
-from constraintrot.coding_agents.pins.errors import OlderListError, PinInstallError
-from constraintrot.coding_agents.pins.file_edit import digest, read_file
+from constraintrot.coding_agents.pins.file_edit import (
+    OlderListError,
+    PinInstallError,
+    digest,
+    read_file,
+)
 from constraintrot.coding_agents.pins.record import Pin, Record
 from constraintrot.coding_agents.pins.settings_edit import holds_hooks, root_of
 from constraintrot.defenses.operator.pin_list import of_repository

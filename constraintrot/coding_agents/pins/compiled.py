@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 import constraintrot
-from constraintrot.coding_agents.pins.errors import OlderListError, PinInstallError
+from constraintrot.coding_agents.pins.file_edit import OlderListError, PinInstallError
 from constraintrot.coding_agents.pins.owners import OWNERS, accepted
 from constraintrot.defenses.operator import PinList, ScopeError
 from constraintrot.defenses.pinning.block_marks import marks_of
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.defenses.rampart.seeds import LARGEST
-from constraintrot.defenses.rampart.seeds.folder import seed_files
+from constraintrot.defenses.rampart.seeds.library import seed_files
 from constraintrot.errors import ConstraintRotError
 from constraintrot.files import contents, replace
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from constraintrot.coding_agents.pins import targets
-from constraintrot.coding_agents.pins.errors import PinInstallError
 from constraintrot.coding_agents.pins.file_edit import (
     FileState,
+    PinInstallError,
     diff,
     digest,
     read_file,

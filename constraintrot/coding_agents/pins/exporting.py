@@ -11,7 +11,7 @@ from constraintrot.coding_agents.pins.compiled import (
     registry_of,
     source_of,
 )
-from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.coding_agents.pins.file_edit import PinInstallError
 from constraintrot.coding_agents.pins.record import records
 from constraintrot.defenses.operator import OperatorError, PinList, SigningKey
 from constraintrot.defenses.operator.pin_list import read_list

@@ -5,12 +5,36 @@ from __future__ import annotations
 import difflib
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.errors import ConstraintRotError
 from constraintrot.files import contents, replace
+
+
+class PinInstallError(ConstraintRotError, RuntimeError):
+    """Settings, rules or a state folder cannot be used; nothing was changed."""
+
+
+class OlderListError(PinInstallError):
+    """A signed list is older than one that was accepted before on this machine.
+
+    Args:
+        message: the reason.
+        newest: owner and revision of the list that was accepted before.
+    """
+
+    def __init__(self, message: str, newest: tuple[str, int]) -> None:
+        super().__init__(message)
+        self._newest = newest
+
+    def holds(self, signed: Mapping[str, Any] | None) -> bool:
+        """Return whether the compiled list is the newest one, so that it stays in force."""
+        return signed is not None and (signed["owner"], signed["revision"]) == self._newest
+
 
 _LARGEST = 16 * 1024 * 1024
 _NEW_FILE = 0o644

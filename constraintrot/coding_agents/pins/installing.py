@@ -26,8 +26,7 @@ from constraintrot.coding_agents.pins.compiled import (
     write_compiled,
 )
 from constraintrot.coding_agents.pins.edits import Edit, apply_all, leftover
-from constraintrot.coding_agents.pins.errors import PinInstallError
-from constraintrot.coding_agents.pins.file_edit import check_writable
+from constraintrot.coding_agents.pins.file_edit import PinInstallError, check_writable
 from constraintrot.coding_agents.pins.owners import IN_REPOSITORY, repository_at
 from constraintrot.coding_agents.pins.record import (
     RECORD,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from constraintrot import files
-from constraintrot.coding_agents.pins.errors import OlderListError, PinInstallError
+from constraintrot.coding_agents.pins.file_edit import OlderListError, PinInstallError
 from constraintrot.defenses.operator import PinList, ScopeError, UnknownKeyError
 from constraintrot.defenses.operator.pin_list import of_repository, read_list
 

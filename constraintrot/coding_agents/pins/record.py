@@ -13,7 +13,7 @@ from typing import Any, Final
 import platformdirs
 
 from constraintrot.coding_agents.pins.agents import Agent, Scope, agent_named
-from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.coding_agents.pins.file_edit import PinInstallError
 from constraintrot.files import replace
 
 RECORD: Final = "install.json"

@@ -14,8 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from constraintrot.coding_agents.pins import settings_edit
 from constraintrot.coding_agents.pins.agents import Agent
-from constraintrot.coding_agents.pins.errors import PinInstallError
-from constraintrot.coding_agents.pins.file_edit import FileState
+from constraintrot.coding_agents.pins.file_edit import FileState, PinInstallError
 from constraintrot.coding_agents.pins.hook import flat
 
 Kind: TypeAlias = Literal["hooks", "plugin", "prompt"]

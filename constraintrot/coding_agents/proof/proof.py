@@ -23,12 +23,11 @@ from constraintrot.coding_agents.endpoint import serving
 from constraintrot.coding_agents.inside import loopback_up
 from constraintrot.coding_agents.install import VERSION
 from constraintrot.coding_agents.pins.agents import AGENTS
-from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.coding_agents.pins.file_edit import PinInstallError
 from constraintrot.coding_agents.pins.record import Record
 from constraintrot.coding_agents.proof.drivers import DRIVERS, PROJECT_LINES, Driver, Place
 from constraintrot.coding_agents.proof.script import SUMMARY, TURN, Heard, Script
-from constraintrot.coding_agents.proof.stage import AMENDMENT, Plan, stage
-from constraintrot.coding_agents.proof.trust import untrusted
+from constraintrot.coding_agents.proof.stage import AMENDMENT, Plan, stage, untrusted
 from constraintrot.coding_agents.sandbox import environment, run, without_network
 from constraintrot.errors import ConstraintRotError
 

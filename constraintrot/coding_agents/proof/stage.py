@@ -1,7 +1,8 @@
 """A throw-away home with a copy of a user's settings and pins, in which a proof is played.
 
 The settings are copied to the byte, but for the path of the pin's hook, which becomes that of
-the copy: the hook that was installed runs there, on a copy of the rules.
+the copy: the hook that was installed runs there, on a copy of the rules. Codex runs no hooks but
+those that it is told to trust.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import os
 import secrets
 import shlex
 import shutil
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
+from threading import Timer
 from typing import Any, Final
 
 from constraintrot.coding_agents.pins.compiled import (
@@ -24,8 +27,7 @@ from constraintrot.coding_agents.pins.compiled import (
     source_of,
     write_compiled,
 )
-from constraintrot.coding_agents.pins.errors import PinInstallError
-from constraintrot.coding_agents.pins.file_edit import read_file
+from constraintrot.coding_agents.pins.file_edit import PinInstallError, read_file
 from constraintrot.coding_agents.pins.record import Pin, Record
 
 AMENDMENT: Final = "Rule added by this check: keep the file CHECK-AMENDED."
@@ -168,3 +170,80 @@ def _trusting(record: Record, folder: Path) -> tuple[str, str]:
     _settings(root / "hooks.json", trust / "hooks.json", {})
     _settings(root / "config.toml", trust / "config.toml", moved)
     return str(trust), record.project
+
+
+_SECONDS: Final = 60
+_TRUSTED: Final = ("trusted", "managed")
+
+
+def untrusted(
+    program: str, project: str, variables: Mapping[str, str], parts: Sequence[str], events: int
+) -> str | None:
+    """Return why hooks are not run; None where all of them are trusted.
+
+    Args:
+        program: Codex.
+        project: the folder that is worked in.
+        variables: of the environment, ``CODEX_HOME`` among them.
+        parts: what the commands of each pin's hooks hold.
+        events: the number of hooks of a pin.
+
+    Raises:
+        OSError: Codex could not be asked.
+    """
+    hooks = _listed(program, project, variables)
+    for part in parts:
+        ours = [hook for hook in hooks if part in str(hook.get("command"))]
+        waiting = [
+            str(hook.get("eventName"))
+            for hook in ours
+            if hook.get("trustStatus") not in _TRUSTED or hook.get("enabled") is False
+        ]
+        if waiting:
+            return f"Codex does not trust its hook for {', '.join(waiting)}, and does not run it"
+        if len(ours) < events:
+            return "Codex does not see its hooks; of a project that it does not trust it reads none"
+    return None
+
+
+def _listed(program: str, project: str, variables: Mapping[str, str]) -> list[dict[str, Any]]:
+    client = {"name": "constraintrot", "version": "1"}
+    asked: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": {"clientInfo": client}},
+        {"method": "initialized", "params": {}},
+        {"id": 2, "method": "hooks/list", "params": {"cwds": [project]}},
+    ]
+    with subprocess.Popen(
+        [program, "app-server"],
+        cwd=project,
+        env=dict(variables),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        timer = Timer(_SECONDS, process.kill)
+        timer.start()
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            for message in asked:
+                process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+                process.stdin.flush()
+                answer = _answer(process.stdout, message["id"]) if "id" in message else {}
+        finally:
+            timer.cancel()
+            process.kill()
+    entries = answer.get("result", {}).get("data", [])
+    return [hook for entry in entries for hook in entry.get("hooks", [])]
+
+
+def _answer(lines: Any, number: int) -> dict[str, Any]:
+    for line in lines:
+        said = json.loads(line)
+        if said.get("id") == number and "method" not in said:
+            if "error" in said:
+                why = said["error"].get("message", said["error"])
+                raise OSError(f"Codex does not say which hooks it trusts: {why}")
+            return dict(said)
+    raise OSError("Codex' server ended before it answered")

@@ -17,7 +17,7 @@ from constraintrot.coding_agents.sessions.events import (
     Message,
     Record,
 )
-from constraintrot.coding_agents.sessions.google_parts import content
+from constraintrot.coding_agents.sessions.gemini import content
 from constraintrot.coding_agents.sessions.json_lines import at, plain, string
 from constraintrot.coding_agents.sessions.tools import Calls
 

@@ -42,8 +42,7 @@ from constraintrot.report.contributed.run_check import Finding as Finding
 from constraintrot.report.episode_counts import is_played
 from constraintrot.report.page import frames
 from constraintrot.scenario.files import sampled
-from constraintrot.scenario.splits import QUALIFICATION_SEEDS
-from constraintrot.scenario.text_versions import TEXTS
+from constraintrot.scenario.splits import QUALIFICATION_SEEDS, TEXTS
 
 if TYPE_CHECKING:
     import pandas as pd

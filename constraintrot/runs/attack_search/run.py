@@ -12,8 +12,13 @@ from inspect_ai.util import collect
 from constraintrot.attacks import Chosen
 from constraintrot.attacks.attacker_task import POOL
 from constraintrot.attacks.search_results.journal import Journal, begin
-from constraintrot.attacks.search_results.search_settings import SearchSettings
-from constraintrot.attacks.search_results.trial import Candidate, Query, as_attack, best
+from constraintrot.attacks.search_results.trial import (
+    Candidate,
+    Query,
+    SearchSettings,
+    as_attack,
+    best,
+)
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation import parameters as task_parameters
 from constraintrot.evaluation.parameters import Parameters

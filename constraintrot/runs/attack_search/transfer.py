@@ -19,8 +19,7 @@ from pydantic import ValidationError
 from constraintrot.attacks import Chosen
 from constraintrot.attacks.search_results import jsonl
 from constraintrot.attacks.search_results.journal import Journal
-from constraintrot.attacks.search_results.search_settings import SearchSettings
-from constraintrot.attacks.search_results.trial import Trial, as_attack, best
+from constraintrot.attacks.search_results.trial import SearchSettings, Trial, as_attack, best
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.report.tables import Table

@@ -1,23 +1,109 @@
 """From a registry to a prompt: the gate, the walk and the budget, the count of accesses.
 
-The stages of section 2.4, in their order. What a compile works on is a copy, so the
+The stages of section 2.4, in their order. The pinned tier comes first, whole or not at all; a
+block that is over what is left of the budget is skipped, and the walk goes on. What a compile works on is a copy, so the
 lock is not held while the user's gate, embedder and counter run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from constraintrot import tokens
-from constraintrot.defenses.rampart.block import Counter, checked_int
-from constraintrot.defenses.rampart.compile.assembly import Chosen, choose
+from constraintrot.defenses.rampart.block import Block, Counter, checked_int
 from constraintrot.defenses.rampart.compile.results import Compiled, Plan, made
-from constraintrot.defenses.rampart.embedding.gating import Gate
-from constraintrot.defenses.rampart.embedding.search import Searcher
-from constraintrot.defenses.rampart.errors import RegistryError
-from constraintrot.defenses.rampart.state.records import Entry, Moment
+from constraintrot.defenses.rampart.embedding.search import Gate, Searcher
+from constraintrot.defenses.rampart.errors import PinOverflowError, RegistryError
+from constraintrot.defenses.rampart.state.record_factory import Entry, Moment
 from constraintrot.defenses.rampart.state.store import Store
+
+
+class Chosen(NamedTuple):
+    """The entries that a prompt holds, those that did not fit, and its text and tokens."""
+
+    held: Sequence[Entry]
+    over: Sequence[Entry]
+    prompt: str
+    tokens: int
+
+
+def choose(
+    moment: Moment,
+    admitted: Sequence[Entry],
+    budget: int | None,
+    counter: Counter,
+    *,
+    adds_up: bool,
+) -> Chosen:
+    """Walk the blocks in their order and keep what fits.
+
+    Args:
+        moment: pins included whatever happens.
+        admitted: the unpinned blocks that passed the gate, in order.
+        budget: tokens of the final text, or None for any number.
+        counter: of tokens.
+        adds_up: whether the counts of frames sum to the count of the text. Where
+            they do not, the text itself is counted, and blocks at the end are let
+            go until it fits.
+
+    Raises:
+        PinOverflowError: the pins alone are over the budget.
+    """
+    pinned = moment.pinned_tokens
+    if not adds_up and moment.pins:
+        pinned = counter(moment.pinned_text)
+    if budget is not None and pinned > budget:
+        raise PinOverflowError(pinned, budget)
+    whole = len(admitted) == len(moment.rest)
+    used = moment.rest_tokens if whole else sum([entry.tokens for entry in admitted])
+    held, over = admitted, list[Entry]()
+    if budget is not None and used > budget - pinned:
+        held, over, used = _walk(admitted, budget - pinned)
+    text = moment.pinned_text + _text(held)
+    if adds_up:
+        return Chosen([*moment.pins, *held], over, text, pinned + used)
+    tokens = counter(text)
+    if budget is not None and tokens > budget:
+        held = _shortened(moment.pinned_text, held, budget, counter)
+        text = moment.pinned_text + _text(held)
+        kept = {entry.key for entry in held}
+        over = [entry for entry in admitted if entry.key not in kept]
+        tokens = counter(text)
+    return Chosen([*moment.pins, *held], over, text, tokens)
+
+
+def _walk(admitted: Sequence[Entry], budget: int) -> tuple[list[Entry], list[Entry], int]:
+    held, over, left = list[Entry](), list[Entry](), budget
+    for entry in admitted:
+        tokens = entry[1]
+        if tokens <= left:
+            left -= tokens
+            held.append(entry)
+        else:
+            over.append(entry)
+    return held, over, budget - left
+
+
+def _shortened(
+    pinned_text: str, held: Sequence[Entry], budget: int, counter: Counter
+) -> Sequence[Entry]:
+    """The longest beginning of what is held whose text is within the budget.
+
+    The search takes a counter to grow with its text; the steps after it do not.
+    """
+    fits = bisect_right(
+        range(1, len(held) + 1), budget, key=lambda n: counter(pinned_text + _text(held[:n]))
+    )
+    while fits and counter(pinned_text + _text(held[:fits])) > budget:
+        fits -= 1
+    return held[:fits]
+
+
+def _text(entries: Sequence[Entry]) -> str:
+    return "".join([entry[0] for entry in entries])
 
 
 class Compiler:
@@ -96,3 +182,53 @@ def _facts(moment: Moment, chosen: Chosen, gated: Sequence[Entry]) -> dict[str, 
         "_gated": gated,
         "_over": chosen.over,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The result of looking for every pin in a context.
+
+    Attributes:
+        held: it holds all pins verbatim.
+        missing: those that it does not hold.
+        manifest: of the pins that were looked for.
+        revision: of the registry at that moment.
+    """
+
+    held: bool
+    missing: tuple[Block, ...]
+    manifest: str
+    revision: int
+
+
+def verification(store: Store, text: str | Iterable[str]) -> Verification:
+    """Look for each pin's frame in a context: on lines of its own, and whole.
+
+    A quotation of a pin is none, for what is around it may say that it is withdrawn.
+    Whoever writes a text can copy a frame, so the texts should be such that only the
+    operator writes them; a ``PinnedBlock`` also tells its own block from a copy.
+
+    Args:
+        store: of the registry.
+        text: a context, or its messages; one of them has to hold a pin whole.
+
+    Raises:
+        RegistryError: something in it is no text.
+    """
+    texts = [text] if isinstance(text, str) else list(text)
+    if not all(isinstance(one, str) for one in texts):  # callers may be untyped
+        raise RegistryError("verify() takes a text or several, not message objects")
+    with store.lock:
+        entries, _, manifest = store.pinned()
+        pins, revision = store.views(entries), store.revision
+    missing = tuple(
+        pin
+        for pin, entry in zip(pins, entries, strict=True)
+        if not any(_framed(entry.frame, one) for one in texts)
+    )
+    return Verification(not missing, missing, manifest, revision)
+
+
+def _framed(frame: str, text: str) -> bool:
+    """Return whether a frame is in a text on lines of its own; the last line break may be missing."""
+    return f"\n{frame}" in f"\n{text}\n"

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypeVar
 from uuid import UUID
 
-from constraintrot.defenses.rampart.state.records import Entry
+from constraintrot.defenses.rampart.state.record_factory import Entry
 
 P = TypeVar("P", bound="Plan")
 Reason: TypeAlias = Literal["gate", "budget"]

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from constraintrot.defenses.rampart.state.records import Moment
+from constraintrot.defenses.rampart.state.record_factory import Moment
 from constraintrot.errors import EmbeddingError
 from constraintrot.models.embedding.embedder import Embedder
 

@@ -1,7 +1,6 @@
 """Seed files: blocks written down in a file, read once at the start (section 2.2)."""
 
-from constraintrot.defenses.rampart.seeds.library import SeedLibrary
+from constraintrot.defenses.rampart.seeds.library import LARGEST, PARSERS, SeedLibrary, Source, read
 from constraintrot.defenses.rampart.seeds.parsers import Parser, Parsers, Seed
-from constraintrot.defenses.rampart.seeds.reading import LARGEST, PARSERS, Source, read
 
 __all__ = ["LARGEST", "PARSERS", "Parser", "Parsers", "Seed", "SeedLibrary", "Source", "read"]

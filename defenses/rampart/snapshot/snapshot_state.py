@@ -26,8 +26,7 @@ from constraintrot.defenses.rampart.state import ledger
 from constraintrot.defenses.rampart.state.accounting import Accesses
 from constraintrot.defenses.rampart.state.authority import Grants
 from constraintrot.defenses.rampart.state.ledger import Ledger
-from constraintrot.defenses.rampart.state.record_factory import Author, new_record
-from constraintrot.defenses.rampart.state.records import Record
+from constraintrot.defenses.rampart.state.record_factory import Author, Record, new_record
 from constraintrot.defenses.rampart.state.store import Store
 from constraintrot.files import locked
 

@@ -13,7 +13,7 @@ from constraintrot.defenses.rampart.block import plain_id
 from constraintrot.defenses.rampart.errors import AuthorityError
 from constraintrot.defenses.rampart.framing import OWNER, writer
 from constraintrot.defenses.rampart.principal import Principal
-from constraintrot.defenses.rampart.state.records import Record
+from constraintrot.defenses.rampart.state.record_factory import Record
 
 
 class Grants:

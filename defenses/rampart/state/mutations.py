@@ -23,17 +23,17 @@ from constraintrot.defenses.rampart.errors import (
 from constraintrot.defenses.rampart.lookalikes import look_key
 from constraintrot.defenses.rampart.principal import Principal, identify
 from constraintrot.defenses.rampart.seeds import Seed, Source, read
+from constraintrot.defenses.rampart.state.accounting import Scorer, lowest
 from constraintrot.defenses.rampart.state.authority import Grants, principal_id
-from constraintrot.defenses.rampart.state.eviction import Scorer, lowest
 from constraintrot.defenses.rampart.state.ledger import Action
 from constraintrot.defenses.rampart.state.record_factory import (
     Author,
     Fields,
+    Record,
     from_seeds,
     new_entry,
     new_record,
 )
-from constraintrot.defenses.rampart.state.records import Record
 from constraintrot.defenses.rampart.state.store import Store
 
 

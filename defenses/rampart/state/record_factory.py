@@ -1,19 +1,72 @@
-"""Records made from a caller's arguments: checked, framed and counted, not yet in a registry."""
+"""The registry's records of its blocks, made from a caller's arguments, and entries for compiles.
+
+A new record is checked, framed and counted, and not yet in a registry. The entries are immutable,
+so that a compile can go on from a copy while other threads change the registry.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 from uuid import UUID, uuid4
 
 from constraintrot.defenses.rampart import block
-from constraintrot.defenses.rampart.block import Counter
+from constraintrot.defenses.rampart.block import Counter, Source
 from constraintrot.defenses.rampart.errors import RegistryError
 from constraintrot.defenses.rampart.framing import frame
 from constraintrot.defenses.rampart.seeds import Seed
-from constraintrot.defenses.rampart.state.records import Entry, Record
+
+
+class Entry(NamedTuple):
+    """The part of a block that a compile reads; ``key`` is its name in folded form."""
+
+    frame: str
+    tokens: int
+    name: str
+    id: UUID
+    digest: str
+    key: str
+
+
+@dataclass(slots=True, eq=False)
+class Record:
+    """The registry's own record of a block; never handed out.
+
+    ``extra`` to ``skipped`` belong to ``accounting.Accesses``; ``fields`` are those of a view
+    that do not change while the entry is this one, never handed out themselves.
+    """
+
+    entry: Entry
+    content: str
+    priority: int
+    source: Source
+    author: UUID
+    removable: bool
+    run: str | None
+    created: float
+    tags: tuple[str, ...]
+    pinned: bool
+    extra: int = 0
+    joined: int = 0
+    born: int = 0
+    last: int | None = None
+    skipped: int = 0
+    fields: tuple[Entry, dict[str, Any]] | None = None
+
+
+class Moment(NamedTuple):
+    """A registry at one moment, as a compile sees it."""
+
+    pins: Sequence[Entry]
+    pinned_text: str
+    pinned_tokens: int
+    manifest: str
+    rest: Sequence[Entry]
+    rest_tokens: int
+    revision: int
 
 
 class Author(NamedTuple):

@@ -23,7 +23,7 @@ from constraintrot.defenses.rampart.state import fork_safety
 from constraintrot.defenses.rampart.state.accounting import Accesses
 from constraintrot.defenses.rampart.state.ledger import Ledger
 from constraintrot.defenses.rampart.state.provenance import Line, lineage
-from constraintrot.defenses.rampart.state.records import Entry, Moment, Record
+from constraintrot.defenses.rampart.state.record_factory import Entry, Moment, Record
 from constraintrot.defenses.rampart.state.tier import Tier
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from constraintrot.defenses.rampart.state.records import Entry
+from constraintrot.defenses.rampart.state.record_factory import Entry
 
 # Between two labels there is room for as many halvings as this has bits.
 _GAP = 1 << 40

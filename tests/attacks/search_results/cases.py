@@ -9,8 +9,7 @@ from typing import Any
 
 from constraintrot.attacks.search_results import journal
 from constraintrot.attacks.search_results.journal import Journal
-from constraintrot.attacks.search_results.search_settings import SearchSettings
-from constraintrot.attacks.search_results.trial import Candidate, Query, Trial
+from constraintrot.attacks.search_results.trial import Candidate, Query, SearchSettings, Trial
 
 
 def settings(kind: str = "half", **more: Any) -> SearchSettings:

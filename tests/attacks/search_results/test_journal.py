@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from constraintrot import attacks
 from constraintrot.attacks.search_results import journal, jsonl
-from constraintrot.attacks.search_results.search_settings import SearchSettings
+from constraintrot.attacks.search_results.trial import SearchSettings
 from constraintrot.errors import ParameterError
 from tests.attacks.search_results.cases import settings, written
 

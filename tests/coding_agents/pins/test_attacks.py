@@ -18,7 +18,7 @@ from constraintrot.coding_agents.pins import hook
 from constraintrot.coding_agents.pins.agents import AGENTS
 from constraintrot.coding_agents.pins.checking import health, read_receipts
 from constraintrot.coding_agents.pins.compiled import Source
-from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.coding_agents.pins.file_edit import PinInstallError
 from constraintrot.coding_agents.pins.installing import Change, install, uninstall
 from constraintrot.coding_agents.pins.json_spans import JsonError, parse
 from constraintrot.coding_agents.pins.record import Pin, records

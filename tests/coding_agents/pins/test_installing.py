@@ -17,8 +17,7 @@ from constraintrot.coding_agents.pins import edits, file_edit, installing
 from constraintrot.coding_agents.pins.agents import AGENTS
 from constraintrot.coding_agents.pins.checking import health
 from constraintrot.coding_agents.pins.compiled import Source
-from constraintrot.coding_agents.pins.errors import PinInstallError
-from constraintrot.coding_agents.pins.file_edit import FileState
+from constraintrot.coding_agents.pins.file_edit import FileState, PinInstallError
 from constraintrot.coding_agents.pins.installing import Change, install, uninstall
 from constraintrot.coding_agents.pins.record import Pin, pins_folder, read_record, records, together
 from constraintrot.coding_agents.pins.settings_edit import root_of

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.coding_agents.pins.file_edit import PinInstallError
 from constraintrot.coding_agents.pins.settings_edit import (
     created_by,
     holds_hooks,

@@ -9,8 +9,8 @@ import pytest
 
 from constraintrot.defenses.operator import OperatorError, PinList, draft
 from constraintrot.defenses.operator.directive import signed_bytes
-from constraintrot.defenses.operator.mailbox import Mailbox
 from constraintrot.defenses.operator.pin_list import ListedPin, opened_list
+from constraintrot.defenses.operator.receipt import Mailbox
 from tests.defenses.operator.desk import KEY, POLICY, channel, fields, signed, texts
 
 ORDER = 2**252 + 27742317777372353535851937790883648493

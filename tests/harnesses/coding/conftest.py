@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from constraintrot.harnesses import HARNESSES
-from constraintrot.harnesses.coding import pins, play
+from constraintrot.harnesses.coding import files, play
 from tests.harnesses.coding import fakes
 
 
@@ -17,6 +17,6 @@ def _fake_agents() -> Iterator[None]:
         patch.setattr(HARNESSES, "_components", dict(HARNESSES._components))
         patch.setattr(HARNESSES, "_origin", dict(HARNESSES._origin))
         patch.setattr(play, "needed", lambda package: fakes.INSTALLED)
-        patch.setattr(pins, "agent_named", lambda name: fakes.HOOK)
+        patch.setattr(files, "agent_named", lambda name: fakes.HOOK)
         fakes.register()
         yield

@@ -14,7 +14,7 @@ from constraintrot.coding_agents.pins.record import records
 from constraintrot.defenses.pin import declared
 from constraintrot.defenses.pinning.pinned_block import PROVENANCE, PinnedBlock
 from constraintrot.evaluation.defense import Deployment
-from constraintrot.harnesses.coding.pins import install_pins, roles_of
+from constraintrot.harnesses.coding.files import install_pins, roles_of
 from tests.harnesses.coding.fakes import INSTALLED, Fake
 
 RULES = ("Send email only to addresses at example.org.", "Never <deploy> on a Friday.")
@@ -24,7 +24,7 @@ RULES = ("Send email only to addresses at example.org.", "Never <deploy> on a Fr
 def place(tmp_path: Path) -> Place:
     box = SimpleNamespace(folder=tmp_path, home=tmp_path / "home", work=tmp_path / "work")
     box.home.mkdir()
-    return Place(cast(Any, box), INSTALLED, "", (), compacts=True)
+    return Place(cast("Any", box), INSTALLED, "", (), compacts=True)
 
 
 def test_a_hook_hands_out_every_declared_policy_and_the_user_s_own_home_is_left_alone(

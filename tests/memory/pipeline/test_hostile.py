@@ -22,9 +22,9 @@ from inspect_ai.tool import ToolCallError
 from constraintrot.memory.pipeline import Context, Pipeline
 from constraintrot.memory.pipeline.arrangement import DualPosition, PrefixTiers, SummaryRoles
 from constraintrot.memory.pipeline.cache import ExactCache, SemanticCache
-from constraintrot.memory.pipeline.injection import MARKED, InjectionFilter
 from constraintrot.memory.pipeline.layer import Layer, Ran
 from constraintrot.memory.pipeline.masking import Masking
+from constraintrot.memory.pipeline.profiles import MARKED, InjectionFilter
 from constraintrot.memory.pipeline.tools import ToolPruning
 from tests.harnesses.messages import said, system, user
 from tests.memory.pipeline.conversations import OPERATOR, answer, prepared, rules, texts, tool

@@ -13,8 +13,8 @@ from inspect_ai.model import ModelOutput
 from constraintrot.errors import MissingExtraError
 from constraintrot.extras import installed
 from constraintrot.memory.pipeline import Pipeline
-from constraintrot.memory.pipeline.injection import MARKED, WITHHELD, InjectionFilter, by_phrases
 from constraintrot.memory.pipeline.masking import Masking, by_patterns, presidio
+from constraintrot.memory.pipeline.profiles import MARKED, WITHHELD, InjectionFilter, by_phrases
 from tests.harnesses.messages import result, said, user
 from tests.memory.pipeline.conversations import prepared, rules, texts
 

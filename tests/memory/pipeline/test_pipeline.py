@@ -20,13 +20,12 @@ from constraintrot.memory.pipeline.arrangement import (
 )
 from constraintrot.memory.pipeline.cache import SemanticCache
 from constraintrot.memory.pipeline.context import size
-from constraintrot.memory.pipeline.injection import InjectionFilter
 from constraintrot.memory.pipeline.inspect_agent import PipelineModel, pipeline_filter, pipelined
 from constraintrot.memory.pipeline.langchain import PipelineMiddleware
 from constraintrot.memory.pipeline.layer import Layer, Ran
 from constraintrot.memory.pipeline.limits import CUT, Limits
 from constraintrot.memory.pipeline.masking import Masking
-from constraintrot.memory.pipeline.profiles import layers
+from constraintrot.memory.pipeline.profiles import InjectionFilter, layers
 from constraintrot.memory.pipeline.tools import ToolPruning
 from tests.harnesses.messages import result, said, system, user
 from tests.memory.pipeline.conversations import OPERATOR, RULE, prepared, rules, talk, texts, tool

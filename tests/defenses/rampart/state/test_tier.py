@@ -8,7 +8,7 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constraintrot.defenses.rampart.state.records import Entry
+from constraintrot.defenses.rampart.state.record_factory import Entry
 from constraintrot.defenses.rampart.state.tier import Tier
 
 MOVES = st.tuples(
