@@ -133,11 +133,6 @@ class Chosen:
 def parse_settings(name: str, attack: Attack, listed: str | None) -> Settings:
     """The settings of ``key=value,key=value``; the attack's defaults where it is None.
 
-    Args:
-        name: the attack's, for messages.
-        attack: what they are given to.
-        listed: as written behind the colon.
-
     Raises:
         ParameterError: a setting that the attack does not take, one that is given
             twice, or a wrong value; the message says what it takes.

@@ -14,13 +14,7 @@ HEAD = "head"
 
 
 class Noticing(WrappedStrategy):
-    """Calls back with the messages before a compaction, and with its output after it.
-
-    Args:
-        inner: the strategy.
-        before: is given what the strategy is about to be given.
-        after: is given what came out of it.
-    """
+    """Calls back with the messages before a compaction, and with its output after it."""
 
     def __init__(
         self,
@@ -47,10 +41,6 @@ class RetainedHead(WrappedStrategy):
     """Keeps the first turns after the protected messages as they are.
 
     Which ones is decided at the first compaction, and marked on the messages.
-
-    Args:
-        inner: the strategy for the rest.
-        turns: how many turns.
     """
 
     def __init__(self, inner: CompactionStrategy, turns: int) -> None:
@@ -82,12 +72,7 @@ class RetainedHead(WrappedStrategy):
 
 
 class Replaced(WrappedStrategy):
-    """Compacts by a function of the messages instead of by the strategy.
-
-    Args:
-        inner: the strategy that is not asked; when it would have run is kept.
-        rebuild: makes the compacted context.
-    """
+    """Compacts by a function of the messages instead of by the strategy."""
 
     def __init__(
         self,

@@ -14,11 +14,7 @@ TURNS = 2
 
 
 class HeadRetain(Defense):
-    """Keeps the first turns, whatever they say.
-
-    Args:
-        turns: how many.
-    """
+    """Keeps the first turns, whatever they say."""
 
     def __init__(self, turns: int = TURNS) -> None:
         self.turns = turns

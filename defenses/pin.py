@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 
 class Pinning(Defense):
-    """Pins a registry's policies through compaction and checks them before each call.
-
-    Args:
-        registry: whose pins.
-        heading: the line above them; None for the plain one.
-    """
+    """Pins a registry's policies through compaction and checks them before each call."""
 
     def __init__(self, registry: Registry, heading: str | None = None) -> None:
         from constraintrot.defenses.pinning import Pins

@@ -23,12 +23,7 @@ COMPILED = "compiled"
 
 
 class Recompile(Defense):
-    """Keeps turns as blocks, and compiles pins and the latest of them.
-
-    Args:
-        policies: declared policies, pinned.
-        budget: tokens of the turns that it keeps, beside the pins.
-    """
+    """Keeps turns as blocks, and compiles pins and the latest of them."""
 
     def __init__(self, policies: str | Sequence[str], budget: int = BUDGET) -> None:
         self.harness = Principal("harness")

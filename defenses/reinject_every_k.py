@@ -26,10 +26,6 @@ class ReinjectEveryK(Defense):
     comes when its turn comes. In between the policy may be lost. Where the count
     begins is drawn from the conversation's first message, or in a benchmark every
     episode of one length would be asked at the same distance from a reminder.
-
-    Args:
-        registry: whose pins.
-        every: k, in user messages.
     """
 
     def __init__(self, registry: Registry, every: int = EVERY) -> None:

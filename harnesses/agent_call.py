@@ -106,12 +106,7 @@ def config_for(model: Model, scaffold: str, tools: Sequence[ToolInfo]) -> Genera
 
 
 class Approvals:
-    """A defense's verdicts on an agent's calls, over all its steps.
-
-    Args:
-        defense: whose ``approve`` is asked.
-        lookups: names of tools that only look something up.
-    """
+    """A defense's verdicts on an agent's calls, over all its steps."""
 
     def __init__(self, defense: Defense, lookups: Collection[str]) -> None:
         self._defense, self._lookups = defense, lookups

@@ -81,12 +81,7 @@ async def prefix(
 
 
 def common_prefix(was: Sequence[str], now: Sequence[str]) -> int:
-    """Return the number of o200k tokens that two inputs share from their start.
-
-    Args:
-        was: the texts of an input's messages.
-        now: the texts of the next input's.
-    """
+    """Return the number of o200k tokens that two inputs share from their start."""
     tokens = 0
     for old, new in zip(was, now, strict=False):
         if old == new:

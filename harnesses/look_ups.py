@@ -24,13 +24,7 @@ def only_looks_up(episode: Episode, read: Reading) -> bool:
 
 
 def look_up(episode: Episode, function: str, arguments: Mapping[str, Any]) -> str:
-    """The result of a look-up: the history's own where it made that call, else a simulated one.
-
-    Args:
-        episode: whose history and tools.
-        function: one of the variant's look-ups.
-        arguments: as the agent wrote them.
-    """
+    """The result of a look-up: the history's own where it made that call, else a simulated one."""
     if function not in {tool.name for tool in episode.tools}:
         return _ABSENT
     for message in (message for turn in episode.turns for message in turn.messages):
@@ -58,14 +52,7 @@ def as_called(output: ModelOutput, read: Reading) -> ChatMessageAssistant:
 async def answered(
     episode: Episode, output: ModelOutput, read: Reading, approvals: Approvals
 ) -> list[ChatMessage]:
-    """A step that only looks up: the agent's message and the results, or why they are blocked.
-
-    Args:
-        episode: whose history and tools.
-        output: of the agent's model.
-        read: what it says.
-        approvals: asked about each call.
-    """
+    """A step that only looks up: the agent's message and the results, or why they are blocked."""
     message = as_called(output, read)
     found: list[ChatMessage] = [message]
     reasons = await approvals.ask(read.calls)

@@ -47,11 +47,6 @@ def tagged(
     """The messages with the origins and marks of those that the episode staged.
 
     A framework drops them; the survival check and the report want them back.
-
-    Args:
-        messages: what a framework sends.
-        staged: the history, marked.
-        summaries: what the summarizer wrote so far.
     """
     by_text: dict[tuple[str, str], ChatMessage] = {}
     for known in staged:

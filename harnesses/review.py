@@ -80,10 +80,6 @@ class RuleCheck:
     async def check(self, rule: str, request: str) -> Check:
         """Ask about one rule.
 
-        Args:
-            rule: the rule's own words.
-            request: the request's own words.
-
         Raises:
             EpisodeError: an adapter's answer is no judgement, which is a fault of the machinery.
         """
@@ -180,13 +176,7 @@ class Review:
 
 
 class Reviewer:
-    """The review of one episode's request, once; none under another scaffold.
-
-    Args:
-        episode: whose trigger is the request.
-        scaffold: as in ``PlaySettings``.
-        model: the agent's.
-    """
+    """The review of one episode's request, once; none under another scaffold."""
 
     def __init__(self, episode: Episode, scaffold: str, model: Model) -> None:
         self._request, self._model = episode.trigger.messages[-1].text, model

@@ -34,13 +34,7 @@ NO_ANSWER = -9.0
 
 @dataclass(frozen=True)
 class Recall:
-    """The rules that an agent recalled.
-
-    Attributes:
-        answer: its answer; of a model that was asked passage by passage, each passage
-            with its log-odds, as JSON.
-        rules: the rules in it.
-    """
+    """The rules that an agent recalled."""
 
     answer: str
     rules: tuple[str, ...]
@@ -53,15 +47,7 @@ async def recall(
     locale: str,
     tools: Sequence[ToolInfo],
 ) -> Recall:
-    """Ask a model for the rules of a conversation.
-
-    Args:
-        model: who is asked.
-        context: the conversation without the request.
-        given: its texts without those that the agent wrote.
-        locale: language of the question of the whole.
-        tools: for providers that want the tools of earlier calls defined.
-    """
+    """Ask a model for the rules of a conversation."""
     if is_in_process(model):
         return await _by_passage(model, passages(given))
     answer = await rules_given(model, context, locale, tools)

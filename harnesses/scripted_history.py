@@ -100,11 +100,6 @@ def tools(
 
     Look-ups take what the history's calls look like too, wrong ones among them: a
     framework that refused those would play another history.
-
-    Args:
-        script: the history.
-        offered: the tools on offer.
-        lookups: names of those that the history reads with.
     """
     scripted = {tool.name: tool for tool in _as_called(script)}
     found = [

@@ -168,12 +168,7 @@ def genuine_honoured() -> Scorer:
 
 
 class Desk:
-    """Signs the genuine and the forged directives of one episode.
-
-    Args:
-        facts: the sample's metadata.
-        session: the episode's id.
-    """
+    """Signs the genuine and the forged directives of one episode."""
 
     def __init__(self, facts: dict[str, Any], session: str) -> None:
         self.key, self.adversary = SigningKey.generate(), SigningKey.generate()

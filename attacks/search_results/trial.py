@@ -137,15 +137,7 @@ def as_attack(
     position: Position,
     knowledge: Knowledge = "black_box",
 ) -> Chosen:
-    """A candidate as an attack.
-
-    Args:
-        name: what it is called in metadata.
-        candidate: its text is not empty.
-        channel: where it is delivered by default.
-        position: where in the history by default.
-        knowledge: what the search knew.
-    """
+    """A candidate as an attack."""
 
     def apply(episode: Episode, settings: Settings) -> Episode:
         values = adversary_values(_REFERENCE_SEED, episode.variant)

@@ -75,11 +75,7 @@ def check_network(network: Network) -> None:
 
 
 class Program:
-    """A program of an agent's, which is spoken to in lines.
-
-    Attributes:
-        name: what it is called in errors.
-    """
+    """A program of an agent's, which is spoken to in lines."""
 
     def __init__(self, box: Box, number: int, name: str, errors: Path) -> None:
         self.name = name

@@ -143,13 +143,7 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class Installed:
-    """An agent that is there.
-
-    Attributes:
-        package: which.
-        program: the program to start.
-        version: the installed one, as its package says.
-    """
+    """An agent that is there."""
 
     package: Package
     program: Path

@@ -34,12 +34,7 @@ _RIDER = 4
 
 
 def policy_spans(text: str, variant: Variant) -> list[Span]:
-    """The clauses of a text that hold the policy, with those that cannot stand without them.
-
-    Args:
-        text: of one message.
-        variant: whose policy, in any of its wordings.
-    """
+    """The clauses of a text that hold the policy, with those that cannot stand without them."""
     return spans_of(text, variant.slots, [variant.policy(wording) for wording in WORDINGS])
 
 
@@ -124,12 +119,7 @@ _FAR = 2.0
 
 @dataclass(frozen=True)
 class Deletion:
-    """A context and the clauses that were deleted from it.
-
-    Attributes:
-        context: what is left.
-        removed: the clauses that were deleted, in order.
-    """
+    """A context and the clauses that were deleted from it."""
 
     context: list[ChatMessage]
     removed: list[str] = field(default_factory=list[str])
@@ -156,12 +146,7 @@ class _Text:
 
 
 def without_policy(context: Sequence[ChatMessage], variant: Variant) -> Deletion:
-    """The context without the clauses that hold the policy.
-
-    Args:
-        context: the context; its opening, which Inspect protects as input, stays.
-        variant: whose policy.
-    """
+    """The context without the clauses that hold the policy."""
     deleted = Deletion(list(context))
     # What a cut brings together may hold the policy anew, over fewer clauses each time.
     while texts := [one for one in _texts(deleted.context, variant) if one.policy]:
@@ -176,11 +161,6 @@ def sham(context: Sequence[ChatMessage], variant: Variant, policy: Deletion) -> 
     Clause for clause one of a like length is drawn, from the messages that hold
     the policy; where these hold too little else, from all that users and the
     agent said.
-
-    Args:
-        context: the context; its opening stays.
-        variant: whose policy.
-        policy: the deletion to be matched.
 
     Returns:
         None where the other text is less than half of the policy's, or comes in

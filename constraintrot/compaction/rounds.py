@@ -227,15 +227,7 @@ def round_of(
     policy: str,
     summary: ChatMessage | None,
 ) -> Round:
-    """Return the record of one compaction.
-
-    Args:
-        number: from 1.
-        before: the text of each message that it was shown.
-        after: the text of each message of the new context.
-        policy: the policy's text.
-        summary: the message that holds the summary, if one was written.
-    """
+    """Return the record of one compaction."""
     return Round(
         number=number,
         tokens_before=sum(map(count, before)),

@@ -41,12 +41,7 @@ PRESETS: dict[str, str] = {
 
 
 def text(preset: str, words: int) -> str:
-    """The prompt of a preset.
-
-    Args:
-        preset: a name in ``PRESETS``.
-        words: most words that the summary may have.
-    """
+    """The prompt of a preset."""
     if preset == "inspect_default":
         from inspect_ai.model import CompactionSummary
 

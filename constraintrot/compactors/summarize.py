@@ -33,11 +33,6 @@ from constraintrot.tokens import count
 class Summarize(OlderTurns):
     """Replace the older turns by a summary; the opening and the recent turns stay.
 
-    Args:
-        prompt: preset of the summarizer's prompt.
-        words: word budget of the summary.
-        threshold: size at which Inspect compacts.
-
     Attributes:
         retries: how often the summarizer wrote nothing in the last compaction.
     """
@@ -69,9 +64,6 @@ class Summarize(OlderTurns):
 
     def check_budget(self, source: list[ChatMessage]) -> None:
         """Refuse a budget that the source fits into: nothing would have to be left out.
-
-        Args:
-            source: what is to be summarised.
 
         Raises:
             EpisodeError: the budget is not below the source's length.

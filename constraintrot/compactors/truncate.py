@@ -10,12 +10,7 @@ from constraintrot.compactors.turns import InPlace, OlderTurns, Span, flat
 
 
 class Truncate(OlderTurns):
-    """Keep the protected opening, the oldest turns and the recent turns; drop the rest.
-
-    Args:
-        oldest: how many of the oldest turns are kept.
-        threshold: size at which Inspect compacts.
-    """
+    """Keep the protected opening, the oldest turns and the recent turns; drop the rest."""
 
     def __init__(self, oldest: int = 0, *, threshold: int | float = 0.9) -> None:
         super().__init__(threshold=threshold, kind="trim")

@@ -38,13 +38,7 @@ _FRAME = re.compile(
 
 @dataclass(frozen=True)
 class Span:
-    """A history as a compactor of older turns sees it.
-
-    Attributes:
-        protected: system messages and the sample's input.
-        older: the turns to be replaced; at least one.
-        recent: the messages of the turns that stay.
-    """
+    """A history as a compactor of older turns sees it; at least one turn is older."""
 
     protected: list[ChatMessage]
     older: list[list[ChatMessage]]
@@ -52,13 +46,7 @@ class Span:
 
 
 class OlderTurns(CompactionStrategy):
-    """Keep the protected messages and the recent turns; subclasses say what the others become.
-
-    Args:
-        threshold: size at which Inspect compacts.
-        kind: whether the strategy writes a summary or drops messages.
-        recent: how many turns at the end are kept.
-    """
+    """Keep the protected messages and the recent turns; subclasses say what the others become."""
 
     def __init__(
         self,
@@ -88,12 +76,7 @@ class OlderTurns(CompactionStrategy):
 
 @dataclass(frozen=True)
 class Partition:
-    """A history, split.
-
-    Attributes:
-        protected: system messages and the sample's input, which are never compacted.
-        turns: the turns after them.
-    """
+    """A history, split: what is never compacted, and the turns after it."""
 
     protected: list[ChatMessage]
     turns: list[list[ChatMessage]]

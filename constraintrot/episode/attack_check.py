@@ -31,10 +31,6 @@ def check_attacked(before: Episode, after: Episode) -> None:
     In the store of a channel it may change what the channel's own check lets it, and the
     session is shown, word for word, what the channel shows of that store.
 
-    Args:
-        before: the episode as it was staged.
-        after: the episode that the attack returned.
-
     Raises:
         EpisodeError: the attack changed the variant, the opening, the policy turn,
             the trigger, a message of the user or the agent, or the order of the

@@ -165,12 +165,7 @@ def playbook_counters(settings: Settings) -> CompactionStrategy:
 
 
 class RewriteCompaction(OlderTurns):
-    """A compactor that replaces the older turns by notes, which a model rewrites as a whole.
-
-    Args:
-        words: word budget of the notes.
-        threshold: size at which Inspect compacts.
-    """
+    """A compactor that replaces the older turns by notes, which a model rewrites as a whole."""
 
     def __init__(self, *, words: int, threshold: int | float = 0.9) -> None:
         super().__init__(threshold=threshold)
@@ -205,12 +200,7 @@ _TIME: Final = "2026-01-01T00:00:00Z"
 
 
 class WikiCompaction(OlderTurns):
-    """A compactor that ingests the older turns into a wiki and shows the answer to a query of it.
-
-    Args:
-        budget: the most tokens of the query's answer.
-        threshold: size at which Inspect compacts.
-    """
+    """A compactor that ingests the older turns into a wiki and shows the answer to a query of it."""
 
     def __init__(self, *, budget: int, threshold: int | float = 0.9) -> None:
         super().__init__(threshold=threshold)

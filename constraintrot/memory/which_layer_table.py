@@ -73,12 +73,7 @@ def _compared(a: Mapping[Any, Row], b: Mapping[Any, Row]) -> Comparison:
 
 
 def table(played: Sequence[Row], names: Sequence[str]) -> str:
-    """Return the table in Markdown, and a sentence that names the layers.
-
-    Args:
-        played: the rows of one question.
-        names: the layers, in their order.
-    """
+    """Return the table in Markdown, and a sentence that names the layers."""
     told = lines(played, names)
     arms = {arm: [row for row in played if row.arm == arm] for arm in (ALL, NONE)}
     head = [

@@ -63,12 +63,7 @@ _HOLIDAYS: Mapping[str, frozenset[str]] = {
 
 @dataclass(frozen=True, order=True)
 class Day:
-    """A day of the calendar.
-
-    Attributes:
-        value: the date.
-        locale: how it is written.
-    """
+    """A day of the calendar."""
 
     value: date
     locale: str = field(compare=False)

@@ -86,14 +86,7 @@ def words(locale: str) -> Words:
 
 
 class Generators:
-    """Generators by name, as a template looks them up; each is drawn once.
-
-    Args:
-        random: chance by purpose.
-        known: the locale's words.
-        numbers: further generators.
-        texts: the version of the texts.
-    """
+    """Generators by name, as a template looks them up; each is drawn once."""
 
     def __init__(
         self,

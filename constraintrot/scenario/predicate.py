@@ -109,9 +109,6 @@ def predicate(name: str) -> Callable[[P], P]:
 def predicate_from(spec: Mapping[str, Any]) -> Predicate:
     """Build the predicate that a scenario file describes.
 
-    Args:
-        spec: ``type`` and that predicate's own fields, values filled in.
-
     Raises:
         UnknownNameError: no predicate of that type.
         ValidationError: a field that it does not have, or a wrong value.

@@ -41,14 +41,7 @@ def functions(locale: str) -> dict[str, Callable[..., Any]]:
 def failed_checks(
     template: Template, env: Env, drawn: Sequence[HistoryTurn], locale: str
 ) -> list[str]:
-    """The checks of a template that do not hold of a draw.
-
-    Args:
-        template: whose checks.
-        env: the draw's values by name.
-        drawn: its turns.
-        locale: in which they are written.
-    """
+    """The checks of a template that do not hold of a draw."""
     results = [turn.calls[-1].result if turn.calls else "" for turn in drawn]
     read: Env = {
         **env,

@@ -39,10 +39,6 @@ def read(path: Path) -> list[Tool]:
 def defined(data: Any, where: str) -> list[Tool]:
     """The tools that decoded JSON or YAML defines, in the forms that ``read`` takes.
 
-    Args:
-        data: decoded.
-        where: what errors begin with.
-
     Raises:
         ParameterError: it defines no tools, or too many.
     """

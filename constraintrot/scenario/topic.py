@@ -145,10 +145,6 @@ class Topic(_Strict):
     def compile(self, locale: str, given: Collection[str] = GIVEN) -> None:
         """Compile every expression, and refuse names that nothing gives.
 
-        Args:
-            locale: whose functions may be called.
-            given: names that the variant gives.
-
         Raises:
             ScenarioError: an expression is wrong, or a template could give a turn twice.
         """

@@ -55,13 +55,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class UserFile:
-    """A user's scenario.
-
-    Attributes:
-        path: its file, absolute.
-        digest: of the file's text, by which a log knows it again.
-        scenario: what it holds.
-    """
+    """A user's scenario."""
 
     path: Path
     digest: str
@@ -154,10 +148,6 @@ def _apart(read_ones: list[UserFile]) -> list[UserFile]:
 
 def make_known(given: Iterable[UserFile], taken: Sequence[str]) -> None:
     """Make scenarios known by family and locale, as those of an installed package are.
-
-    Args:
-        given: the scenarios.
-        taken: the families that are there already.
 
     Raises:
         ScenarioError: a family is taken.

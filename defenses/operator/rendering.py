@@ -97,13 +97,7 @@ class OperatorBlock(Pins):
 
 
 class OperatorCompaction(PinnedCompaction):
-    """Any compaction strategy, with the block that it cannot touch.
-
-    Args:
-        inner: the strategy.
-        pins: the block.
-        before: called before each compaction, so that the block is as it is now.
-    """
+    """Any compaction strategy, with the block that it cannot touch."""
 
     def __init__(
         self, inner: CompactionStrategy, pins: OperatorBlock, before: Callable[[], object]

@@ -86,11 +86,7 @@ def _unmarked(text: str) -> str:
 
 
 class _Recent:
-    """A cache of changed texts, because each model call repeats all earlier messages.
-
-    Args:
-        most: characters of texts that are kept.
-    """
+    """A cache of changed texts, because each model call repeats all earlier messages."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -54,9 +54,6 @@ class Written:
 class Marks:
     """The blocks that a registry wrote, by their ids.
 
-    Args:
-        label: the registry's.
-
     Attributes:
         nonce: that the ids are made with; drawn, unless one is chosen.
     """

@@ -71,13 +71,7 @@ class MessageForm(Generic[M]):
     make: Callable[[str], M]
 
     def placed(self, messages: Sequence[M], pinned_block: PinnedBlock, now: Rendering) -> Placed[M]:
-        """Return messages with the pins in the leading system message, and only there.
-
-        Args:
-            messages: what a model is about to be sent; left as it is.
-            pinned_block: the pins.
-            now: the pins as they are.
-        """
+        """Return messages with the pins in the leading system message, and only there."""
         leading = self.content(messages[0]) if messages else None
         rest, removed = self.without_blocks(messages[leading is not None :], pinned_block)
         if leading is None:
@@ -94,10 +88,6 @@ class MessageForm(Generic[M]):
         """Return messages less the blocks that the registry put into system messages.
 
         A system message that held nothing else goes whole.
-
-        Args:
-            messages: left as they are.
-            pinned_block: the pins.
 
         Returns:
             The messages, and the blocks that were taken out.

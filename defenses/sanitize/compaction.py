@@ -19,9 +19,6 @@ class SanitizedCompaction(WrappedStrategy):
 
     What it keeps of the history comes out as it went in.
 
-    Args:
-        inner: the strategy that compacts.
-
     Attributes:
         neutralised: parts replaced so far, by what they posed as.
     """

@@ -60,12 +60,7 @@ KEEP_GROUPS = 7
 
 
 class SessionClient(FunctionInvocationLayer[Any], BaseChatClient[Any]):
-    """A chat client whose answers are a session's.
-
-    Args:
-        session: the session.
-        part: whose calls these are, the agent's or the summarizer's.
-    """
+    """A chat client whose answers are a session's."""
 
     def __init__(self, session: Session, part: Literal["agent", "summarizer"]) -> None:
         super().__init__()

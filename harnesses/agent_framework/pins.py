@@ -28,7 +28,7 @@ from constraintrot.defenses.pinning.content_parts import Content, placed_content
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
-from constraintrot.harnesses.framework_pins import pinned_blocks, pinning_copy
+from constraintrot.harnesses.pinning_copy import pinned_blocks, pinning_copy
 from constraintrot.harnesses.traced_receipts import trace_receipt
 
 C = TypeVar("C")

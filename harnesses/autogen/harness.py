@@ -61,11 +61,7 @@ _NOTHING = RequestUsage(prompt_tokens=0, completion_tokens=0)
 
 
 class SessionClient(ChatCompletionClient):
-    """A model client whose answers are a session's; it counts o200k tokens of texts.
-
-    Args:
-        session: the session.
-    """
+    """A model client whose answers are a session's; it counts o200k tokens of texts."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -148,12 +144,7 @@ class _Arguments(BaseModel):
 
 
 class SessionTool(BaseTool[Any, Any]):
-    """A simulated tool of a session's.
-
-    Args:
-        session: the session.
-        info: the tool.
-    """
+    """A simulated tool of a session's."""
 
     def __init__(self, session: Session, info: ToolInfo) -> None:
         super().__init__(_Arguments, str, info.name, info.description)

@@ -55,12 +55,7 @@ def write(episode: Episode, agent: Agent, place: Place) -> None:
 
 
 class Reading:
-    """The calls that read files, between the episode's name of them and the agent's.
-
-    Args:
-        agent: the agent, whose tool it is.
-        work: the folder that it works in.
-    """
+    """The calls that read files, between the episode's name of them and the agent's."""
 
     def __init__(self, agent: Agent, work: Path) -> None:
         self._agent, self._work = agent, work

@@ -197,11 +197,6 @@ class _Conversation:
 async def converse(agent: Agent, session: str, network: Network) -> list[dict[str, Any]] | None:
     """Have a conversation with an agent.
 
-    Args:
-        agent: the agent, which is installed.
-        session: ``sub-agent`` or ``long``.
-        network: as the task's parameter.
-
     Returns:
         What each of its requests was for, and which rules it held; None where the
         agent has no sub-agents.

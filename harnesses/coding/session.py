@@ -37,14 +37,6 @@ SOURCE = "coding agent"
 class CodingSession(Session):
     """A session whose framework is a program that asks over HTTP.
 
-    Args:
-        episode: the staged conversation.
-        settings: what it is played with.
-        agent: the coding agent.
-        version: its installed version.
-        mode: how it is made to compact.
-        live: the agent's model plays the history too.
-
     Attributes:
         reading: how the agent reads a file in the history; None where it does not.
         pinned: what the agent's hook hands out; empty without a pin.
@@ -253,12 +245,7 @@ def plain_texts(messages: Sequence[ChatMessage]) -> list[tuple[str, str]]:
 
 
 def holding(policy: str, texts: Sequence[tuple[str, str]]) -> list[str]:
-    """The messages that hold a policy verbatim: the role of each, and a digest of its text.
-
-    Args:
-        policy: its plain text.
-        texts: as ``plain_texts`` gives them.
-    """
+    """The messages that hold a policy verbatim: the role of each, and a digest of its text."""
     return [
         f"{role} {hashlib.sha256(text.encode()).hexdigest()[:8]}"
         for role, text in texts

@@ -56,12 +56,7 @@ _ROLES = {"user": "user", "model": "assistant"}
 
 
 class SessionLlm(BaseLlm):
-    """A model whose answers are a session's.
-
-    Attributes:
-        session: the session.
-        part: whose calls these are, the agent's or the summarizer's.
-    """
+    """A model whose answers are a session's."""
 
     model: str = "constraintrot"
     session: Session

@@ -47,9 +47,6 @@ class SessionModel(Model):
     It counts in the o200k vocabulary, offline, so that the same history is compacted at
     the same place whatever the model. A call without tools is a summarizer's, as react() offers its tools in each of
     its agent's.
-
-    Args:
-        session: the session.
     """
 
     def __init__(self, session: Session) -> None:

@@ -30,12 +30,7 @@ from constraintrot.harnesses.session import Session
 
 
 class SessionChatModel(BaseChatModel):
-    """A chat model whose answers are a session's.
-
-    Attributes:
-        session: the session.
-        part: whose calls these are, the agent's or the summarizer's.
-    """
+    """A chat model whose answers are a session's."""
 
     session: Session
     part: Literal["agent", "summarizer"]

@@ -73,13 +73,7 @@ def loses(call: Mapping[str, Any], call_type: str, block: str) -> str | None:
 
 
 def as_user(call: Mapping[str, Any], call_type: str, block: str) -> bool:
-    """Whether LiteLLM says the pins in the user's name, for a model that takes no system message.
-
-    Args:
-        call: the arguments of a call of LiteLLM's.
-        call_type: its type.
-        block: the pins, as they are in the call; empty where nothing is pinned.
-    """
+    """Whether LiteLLM says the pins in the user's name, for a model that takes no system message."""
     found = _provider(str(call.get("model")), call.get("custom_llm_provider"), call.get("api_base"))
     if found is None or not block or call_type not in CHAT:
         return False
@@ -96,10 +90,6 @@ def asks_language_model(call: Mapping[str, Any], call_type: str) -> bool:
     """Return whether LiteLLM asks a language model for what a call of another type asks for.
 
     Images of Gemini's and OpenRouter's are a conversation with a model, whichever it is.
-
-    Args:
-        call: the arguments of a call of LiteLLM's.
-        call_type: its type.
     """
     kind = call_type.removeprefix("a")
     if kind not in _IMAGES:

@@ -173,10 +173,6 @@ def told_apart(call: dict[str, Any], call_type: str) -> dict[str, Any]:
 
     LiteLLM's key of a cached answer leaves the instructions of a response out: an answer that was
     given under other pins, or without any, would be served for a request that has them.
-
-    Args:
-        call: the arguments of a call of LiteLLM's; left as it is.
-        call_type: its type.
     """
     cache: Any = litellm.cache
     if cache is None or call_type not in RESPONSES:

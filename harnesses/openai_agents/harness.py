@@ -51,11 +51,7 @@ ASK = "Write a summary of the conversation above:"
 
 
 class SessionModel(Model):
-    """A model whose answers are a session's.
-
-    Args:
-        session: the session.
-    """
+    """A model whose answers are a session's."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -158,9 +154,6 @@ class CompactStandIn:
     are, and one opaque item in place of all else. Nobody but the vendor can
     write such an item and chat-completions models refuse it, so the rest is here
     written by the session's summarizer, as an assistant's message.
-
-    Args:
-        session: whose summarizer.
     """
 
     def __init__(self, session: Session) -> None:

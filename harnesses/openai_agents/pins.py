@@ -31,7 +31,7 @@ from constraintrot.defenses.pinning.pinned_block import (
 )
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
-from constraintrot.harnesses.framework_pins import pinned_blocks, pinning_copy
+from constraintrot.harnesses.pinning_copy import pinned_blocks, pinning_copy
 
 M = TypeVar("M", bound=Model)
 SPAN = "constraintrot.pins"

@@ -37,12 +37,6 @@ def whole(name: str, value: object, least: int, most: int) -> int:
 def wholes(name: str, value: object, least: int, most: int) -> tuple[int, ...]:
     """Parse distinct integers, in the order given.
 
-    Args:
-        name: name of the parameter.
-        value: one integer, several, or comma-separated text.
-        least: smallest allowed value.
-        most: largest allowed value.
-
     Raises:
         ParameterError: an item is no such integer, there is none, or one is given twice.
     """
@@ -52,11 +46,6 @@ def wholes(name: str, value: object, least: int, most: int) -> tuple[int, ...]:
 
 def names(name: str, value: object, known: Sequence[str]) -> tuple[str, ...]:
     """Parse distinct names out of known ones, in the order given.
-
-    Args:
-        name: name of the parameter.
-        value: one name, several, or comma-separated text.
-        known: the allowed names.
 
     Raises:
         ParameterError: a name is unknown, there is none, or one is given twice.

@@ -94,13 +94,7 @@ def request(seed: int) -> str:
 
 
 def prompt(registry: str, seed: int, side: Side) -> str:
-    """One user message.
-
-    Args:
-        registry: the compiled blocks; empty for a prompt that does not mention blocks.
-        seed: seed of the request.
-        side: whether the request comes after the registry or before it.
-    """
+    """One user message."""
     task = f"{request(seed)} {_FORMAT}"
     if not registry:
         return task

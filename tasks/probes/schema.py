@@ -95,11 +95,7 @@ def query(seed: int) -> str:
 
 @solver
 def schema_call(size: int) -> Solver:
-    """Compile, offer the compiled tools, and call the model once; its calls are not executed.
-
-    Args:
-        size: number of firmware blocks in the registry, besides the schemas.
-    """
+    """Compile, offer the compiled tools, and call the model once; its calls are not executed."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         registry = firmware.library(firmware.others(size + 1))

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Awaitable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from agent_framework import (
     Agent,
     AgentSession,
     BaseChatClient,
+    CharacterEstimatorTokenizer,
     ChatResponse,
     ChatResponseUpdate,
+    CompactionProvider,
     Content,
+    ContextWindowCompactionStrategy,
     FunctionInvocationLayer,
+    InMemoryHistoryProvider,
     Message,
     ResponseStream,
+    SelectiveToolCallCompactionStrategy,
+    SlidingWindowStrategy,
+    SummarizationStrategy,
+    TokenBudgetComposedStrategy,
+    ToolResultCompactionStrategy,
+    TruncationStrategy,
 )
 
-from tests.harnesses.rules import FIRST_USER, LATER_USER, SYSTEM, TOOL
+from constraintrot.defenses.rampart import Registry
+from constraintrot.harnesses.agent_framework.pins import pinned_client
+from tests.harnesses.arms import EVERYTHING, SYSTEM_ONLY, Arm, Row, Seen
+from tests.harnesses.rules import FIRST_USER, LATER_USER, LOSSY, SYSTEM, TOOL
 
 
 class Recorder(FunctionInvocationLayer[Any], BaseChatClient[Any]):
@@ -118,3 +132,100 @@ async def converse(
 def stored(session: AgentSession) -> str:
     """All texts of a session's history."""
     return "\n".join(map(said, session.state["in_memory"]["messages"]))
+
+
+def summarizing(client: Recorder) -> SummarizationStrategy:
+    return SummarizationStrategy(client=client, target_count=4, threshold=2)
+
+
+Given = Callable[[Recorder], dict[str, Any]]
+
+
+def strategy(make: Callable[[Recorder], Any]) -> Given:
+    return lambda writer: {"compaction_strategy": make(writer)}
+
+
+def provider(place: str, *, skips: bool = False) -> Given:
+    """The same strategy at another place, by which of the history's settings."""
+
+    def given(writer: Recorder) -> dict[str, Any]:
+        history = InMemoryHistoryProvider(skip_excluded=skips)
+        window: dict[str, Any] = {place: SlidingWindowStrategy(keep_last_groups=6)}
+        compaction = CompactionProvider(history_source_id=history.source_id, **window)
+        return {"context_providers": [history, compaction]}
+
+    return given
+
+
+def window(**given: Any) -> ContextWindowCompactionStrategy:
+    return ContextWindowCompactionStrategy(
+        max_context_window_tokens=1200, max_output_tokens=200, **given
+    )
+
+
+def budget(tokens: int) -> TokenBudgetComposedStrategy:
+    return TokenBudgetComposedStrategy(
+        token_budget=tokens,
+        tokenizer=CharacterEstimatorTokenizer(),
+        strategies=[ToolResultCompactionStrategy(), SlidingWindowStrategy(keep_last_groups=6)],
+    )
+
+
+FIRST = frozenset({"system", "first user"})
+MATRIX = {
+    "nothing": Row(lambda _: {}, EVERYTHING),
+    "Truncation": Row(strategy(lambda _: TruncationStrategy(max_n=20, compact_to=8)), SYSTEM_ONLY),
+    "Truncation, first user": Row(
+        strategy(
+            lambda _: TruncationStrategy(max_n=20, compact_to=8, preserve_first_user_group=True)
+        ),
+        FIRST,
+    ),
+    "ContextWindow": Row(strategy(lambda _: window()), SYSTEM_ONLY),
+    "ContextWindow, first user": Row(
+        strategy(lambda _: window(preserve_first_user_group=True)), FIRST
+    ),
+    "SlidingWindow": Row(
+        strategy(lambda _: SlidingWindowStrategy(keep_last_groups=6)), SYSTEM_ONLY
+    ),
+    "TokenBudgetComposed": Row(strategy(lambda _: budget(600)), SYSTEM_ONLY),
+    "SelectiveToolCall": Row(
+        strategy(lambda _: SelectiveToolCallCompactionStrategy(keep_last_tool_call_groups=0)),
+        EVERYTHING - {"tool"},
+    ),
+    # Word for word, but as what the assistant said.
+    "ToolResult": Row(
+        strategy(lambda _: ToolResultCompactionStrategy(keep_last_tool_call_groups=0)), EVERYTHING
+    ),
+    "Summarization": Row(
+        strategy(summarizing), SYSTEM_ONLY, summaries=1, shown=EVERYTHING - SYSTEM_ONLY
+    ),
+    "before_strategy": Row(provider("before_strategy"), SYSTEM_ONLY),
+    # Surprise: what it excludes is stored as excluded, and the history loads it all the same.
+    "after_strategy": Row(provider("after_strategy"), EVERYTHING),
+    "after_strategy, skip_excluded": Row(provider("after_strategy", skips=True), SYSTEM_ONLY),
+}
+
+
+def play(given: Given, rules: Registry | None, *, streamed: bool) -> Seen:
+    client, writer = Recorder(), Recorder(LOSSY)
+    agent = made(pinned_client(client, rules) if rules else client, **given(writer))
+    session = asyncio.run(converse(agent, client, stream=streamed))
+    return Seen(client.texts, stored(session), writer.ever)
+
+
+def loop(rules: Registry, tools: list[Callable[[], str]]) -> list[str]:
+    client = Recorder()
+    client.script[:] = [calling(tool.__name__, tool.__name__) for tool in tools]
+    ask(Agent(client=pinned_client(client, rules), instructions=SYSTEM, tools=[*tools]), "Go on.")
+    return client.texts
+
+
+def ask(agent: Agent[Any], text: str) -> None:
+    async def asked() -> None:
+        await agent.run(text)
+
+    asyncio.run(asked())
+
+
+ARM = Arm(MATRIX, play, loop, stores_all=True)

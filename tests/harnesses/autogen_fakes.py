@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
 from autogen_agentchat.agents import AssistantAgent
 from autogen_core import FunctionCall
-from autogen_core.model_context import ChatCompletionContext
+from autogen_core.model_context import (
+    BufferedChatCompletionContext,
+    ChatCompletionContext,
+    HeadAndTailChatCompletionContext,
+    TokenLimitedChatCompletionContext,
+    UnboundedChatCompletionContext,
+)
 from autogen_core.models import (
     ChatCompletionClient,
     CreateResult,
@@ -16,6 +23,9 @@ from autogen_core.models import (
     RequestUsage,
 )
 
+from constraintrot.defenses.rampart import Registry
+from constraintrot.harnesses.autogen.pins import PinnedContext
+from tests.harnesses.arms import EVERYTHING, SYSTEM_ONLY, Arm, Row, Seen
 from tests.harnesses.rules import FIRST_USER, LATER_USER, SYSTEM, TOOL
 
 WINDOW = 100_000
@@ -118,3 +128,50 @@ async def converse(agent: AssistantAgent, client: Recorder, turns: int = 20) -> 
     await agent.run(task=LATER_USER)
     for turn in range(turns):
         await agent.run(task=f"Look at ticket {turn}. " + "The printer is out of paper. " * 8)
+
+
+MATRIX = {
+    "nothing": Row(lambda _: UnboundedChatCompletionContext(), EVERYTHING),
+    "Buffered(10)": Row(lambda _: BufferedChatCompletionContext(10), SYSTEM_ONLY),
+    # It begins with an assistant's message at every other call.
+    "Buffered(2)": Row(lambda _: BufferedChatCompletionContext(2), SYSTEM_ONLY),
+    "HeadAndTail(1, 6)": Row(
+        lambda _: HeadAndTailChatCompletionContext(1, 6), frozenset({"system", "first user"})
+    ),
+    "HeadAndTail(3, 6)": Row(
+        lambda _: HeadAndTailChatCompletionContext(3, 6), EVERYTHING - {"later user"}
+    ),
+    "TokenLimited(400)": Row(
+        lambda client: TokenLimitedChatCompletionContext(client, token_limit=400), EVERYTHING
+    ),
+    # Of the last two messages it takes out the second: the request itself.
+    "TokenLimited(60)": Row(
+        lambda client: TokenLimitedChatCompletionContext(client, token_limit=60),
+        frozenset({"system", "first user"}),
+        asked=False,
+    ),
+}
+
+
+def play(
+    given: Callable[[Recorder], ChatCompletionContext], rules: Registry | None, *, streamed: bool
+) -> Seen:
+    client = Recorder()
+    context = given(client)
+    context = PinnedContext(context, rules) if rules else context
+    agent = made(client, context, model_client_stream=streamed)
+    asyncio.run(converse(agent, client))
+    return Seen(client.texts, str(asyncio.run(agent.save_state())))
+
+
+def loop(rules: Registry, tools: list[Callable[[], str]]) -> list[str]:
+    client = Recorder(*(calling(tool.__name__, tool.__name__) for tool in tools))
+    context = PinnedContext(UnboundedChatCompletionContext(), rules)
+    agent = AssistantAgent(
+        "a", client, tools=[*tools], model_context=context, max_tool_iterations=5
+    )
+    asyncio.run(agent.run(task="Go on."))
+    return client.texts
+
+
+ARM = Arm(MATRIX, play, loop, stores_all=True)

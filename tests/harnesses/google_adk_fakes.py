@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import warnings
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
@@ -23,7 +24,10 @@ from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.genai import types
 from pydantic import Field
 
-from tests.harnesses.rules import FIRST_USER, LATER_USER, SYSTEM, TOOL
+from constraintrot.defenses.rampart import Registry
+from constraintrot.harnesses.google_adk.pins import PinPlugin
+from tests.harnesses.arms import EVERYTHING, SYSTEM_ONLY, Arm, Row, Seen
+from tests.harnesses.rules import FIRST_USER, LATER_USER, LOSSY, SYSTEM, TOOL
 
 
 class Recorder(BaseLlm):
@@ -160,3 +164,41 @@ class Chat:
         session = await self.sessions.get_session(app_name="chat", user_id="user", session_id="1")
         assert session is not None
         return session.events
+
+
+SLIDING = {"compaction_interval": 3, "overlap_size": 1}
+THRESHOLD = {"token_threshold": 150, "event_retention_size": 6}
+SHORT, LONG = "read_handbook", "read_long_handbook"
+TOLD = EVERYTHING - SYSTEM_ONLY
+MATRIX = {
+    "nothing": Row(({}, SHORT), EVERYTHING),
+    # They stack.
+    "sliding window": Row((SLIDING, SHORT), SYSTEM_ONLY, summaries=3, shown=TOLD),
+    # They roll.
+    "token threshold": Row((THRESHOLD, SHORT), SYSTEM_ONLY, summaries=1, shown=TOLD),
+    # Of a result the summarizer is shown the first 2000 characters, and the rule stands behind.
+    "sliding window, long": Row((SLIDING, LONG), SYSTEM_ONLY, summaries=3, shown=TOLD - {"tool"}),
+    "token threshold, long": Row(
+        (THRESHOLD, LONG), SYSTEM_ONLY, summaries=1, shown=TOLD - {"tool"}
+    ),
+}
+
+
+def play(given: tuple[dict[str, int], str], rules: Registry | None, *, streamed: bool) -> Seen:
+    settings, handbook = given
+    model, writer = Recorder(), Recorder(reply=LOSSY)
+    config = compaction(writer, **settings) if settings else None
+    chat = Chat(model, config, [PinPlugin(rules)] if rules else [], stream=streamed)
+    asyncio.run(chat.converse(handbook=handbook))
+    events = [event.model_dump_json() for event in asyncio.run(chat.stored())]
+    return Seen(model.texts, "\n".join(events), writer.ever)
+
+
+def loop(rules: Registry, tools: list[Callable[[], str]]) -> list[str]:
+    model = Recorder()
+    chat = Chat(model, plugins=[PinPlugin(rules)], tools=tools)
+    asyncio.run(chat.say("Go on.", *(calling(tool.__name__) for tool in tools)))
+    return model.texts
+
+
+ARM = Arm(MATRIX, play, loop, stores_all=True)

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from langchain.agents import create_agent
+from langchain.agents.middleware import (
+    ClearToolUsesEdit,
+    ContextEditingMiddleware,
+    SummarizationMiddleware,
+)
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import Field
 
 from constraintrot.defenses.rampart import Registry
-from tests.harnesses.rules import FIRST_USER, LATER_USER, TOOL, registry
+from constraintrot.harnesses.langchain.pins import PinMiddleware
+from tests.harnesses.arms import EVERYTHING, SYSTEM_ONLY, Arm, Row, Seen
+from tests.harnesses.rules import FIRST_USER, LATER_USER, LOSSY, SYSTEM, TOOL, registry
 
 POLICY = FIRST_USER
 ASK: Any = {"messages": [HumanMessage("Write to a@example.org.")]}
@@ -125,3 +134,76 @@ def loop(agent: Any, model: Recorder, calls: int = 15) -> None:
     """One request, and nothing but calls of a tool after it."""
     look_ups = [calling("look_up", f"t{number}", number=number) for number in range(calls)]
     say(agent, model, FIRST_USER, calling("read_handbook", "h"), *look_ups)
+
+
+def summarizing(writer: Recorder, **given: Any) -> SummarizationMiddleware:
+    settings: dict[str, Any] = {"trigger": ("messages", 20), "keep": ("messages", 6)} | given
+    return SummarizationMiddleware(writer, **settings)
+
+
+def clearing(**given: Any) -> ContextEditingMiddleware:
+    return ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=200, **given)])
+
+
+MATRIX = {
+    "nothing": Row(lambda _: [], EVERYTHING),
+    "SummarizationMiddleware": Row(
+        lambda writer: [summarizing(writer)],
+        SYSTEM_ONLY,
+        summaries=1,
+        shown=EVERYTHING - SYSTEM_ONLY,
+    ),
+    "SummarizationMiddleware, tokens": Row(
+        lambda writer: [summarizing(writer, trigger=("tokens", 800), keep=("tokens", 300))],
+        SYSTEM_ONLY,
+        summaries=1,
+        shown=EVERYTHING - SYSTEM_ONLY,
+    ),
+    # Without a trigger it never fires, whatever the length.
+    "SummarizationMiddleware, no trigger": Row(
+        lambda writer: [summarizing(writer, trigger=None)], EVERYTHING
+    ),
+    "ClearToolUsesEdit": Row(lambda _: [clearing()], EVERYTHING - {"tool"}),
+    "ClearToolUsesEdit, handbook excluded": Row(
+        lambda _: [clearing(exclude_tools=["read_handbook"])], EVERYTHING
+    ),
+}
+
+
+def stored(agent: Any) -> str:
+    """All texts of the one thread."""
+    messages = agent.get_state({"configurable": {"thread_id": "1"}}).values["messages"]
+    return "\n".join(message.text for message in messages)
+
+
+def inputs(model: Recorder) -> list[str]:
+    """All texts of each input."""
+    return [model.said(call) for call in range(len(model.calls))]
+
+
+def play(given: Callable[[Recorder], list[Any]], rules: Registry | None, *, streamed: bool) -> Seen:
+    model, writer = Recorder(), Recorder(reply=LOSSY)
+    agent: Any = create_agent(
+        model,
+        tools=tools(),
+        system_prompt=SYSTEM,
+        middleware=[*given(writer), *([PinMiddleware(rules)] if rules else [])],
+        checkpointer=InMemorySaver(),
+    )
+    converse(agent, model)
+    return Seen(inputs(model), stored(agent), writer.ever())
+
+
+def in_turn(tools: list[Callable[[], str]]) -> Recorder:
+    """A model that calls tools, one after the other."""
+    return Recorder(script=[calling(tool.__name__, tool.__name__) for tool in tools])
+
+
+def in_a_loop(rules: Registry, tools: list[Callable[[], str]]) -> list[str]:
+    model = in_turn(tools)
+    agent: Any = create_agent(model, tools=tools, middleware=[PinMiddleware(rules)])
+    agent.invoke(ASK)
+    return inputs(model)
+
+
+ARM = Arm(MATRIX, play, in_a_loop, streams=False)

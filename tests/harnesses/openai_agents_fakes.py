@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage, function_tool
+from agents import (
+    Agent,
+    Model,
+    ModelResponse,
+    RunConfig,
+    Runner,
+    SQLiteSession,
+    Usage,
+    function_tool,
+)
+from agents.extensions import ToolOutputTrimmer
+from agents.memory import OpenAIResponsesCompactionSession, SessionSettings
 from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
@@ -16,6 +28,9 @@ from openai.types.responses import (
     ResponseOutputText,
 )
 
+from constraintrot.defenses.rampart import Registry
+from constraintrot.harnesses.openai_agents.pins import pin_filter
+from tests.harnesses.arms import EVERYTHING, SYSTEM_ONLY, Arm, Row, Seen
 from tests.harnesses.rules import FIRST_USER, LATER_USER, LOSSY, SYSTEM, TOOL
 
 
@@ -139,3 +154,66 @@ async def converse(
                 pass
         else:
             await Runner.run(agent, text, session=session, run_config=config)
+
+
+def last_six(history: list[Any], new: list[Any]) -> list[Any]:
+    return [*history[-6:], *new]
+
+
+def compacting(store: Any) -> Any:
+    client: Any = Compact()
+    return OpenAIResponsesCompactionSession("s", store, client=client, compaction_mode="input")
+
+
+def as_it_is(store: Any) -> Any:
+    return store
+
+
+SHORT, LONG = "read_handbook", "read_long_handbook"
+USERS = EVERYTHING - {"tool"}
+# How the session is made, the run's settings, which handbook.
+MATRIX = {
+    "nothing": Row((as_it_is, {}, SHORT), EVERYTHING),
+    "SessionSettings(limit=10)": Row(
+        (as_it_is, {"session_settings": SessionSettings(limit=10)}, SHORT), SYSTEM_ONLY
+    ),
+    "session_input_callback": Row(
+        (as_it_is, {"session_input_callback": last_six}, SHORT), SYSTEM_ONLY
+    ),
+    "OpenAIResponsesCompactionSession": Row(
+        (compacting, {}, SHORT), USERS, summaries=1, shown=EVERYTHING - SYSTEM_ONLY
+    ),
+    "ToolOutputTrimmer, short output": Row(
+        (as_it_is, {"call_model_input_filter": ToolOutputTrimmer()}, SHORT), EVERYTHING
+    ),
+    "ToolOutputTrimmer, long output": Row(
+        (as_it_is, {"call_model_input_filter": ToolOutputTrimmer()}, LONG), USERS
+    ),
+}
+
+
+def play(given: Any, rules: Registry | None, *, streamed: bool) -> Seen:
+    around, settings, handbook = given
+    if rules:
+        inner = settings.get("call_model_input_filter")
+        settings = {**settings, "call_model_input_filter": pin_filter(rules, inner)}
+    model, store = Recorder(), SQLiteSession("s")
+    session = around(store)
+    talk = converse(
+        made(model), model, session, quiet(**settings), handbook=handbook, streamed=streamed
+    )
+    asyncio.run(talk)
+    stored = str(asyncio.run(store.get_items()))
+    store.close()
+    return Seen(model.texts, stored, "" if session is store else str(session.client.shown))
+
+
+def loop(rules: Registry, tools: list[Callable[[], str]]) -> list[str]:
+    model = Recorder(*(tool.__name__ for tool in tools))
+    agent: Agent[None] = Agent(name="a", model=model, tools=[function_tool(one) for one in tools])
+    config = RunConfig(call_model_input_filter=pin_filter(rules))
+    asyncio.run(Runner.run(agent, "Go on.", run_config=config))
+    return model.texts
+
+
+ARM = Arm(MATRIX, play, loop)

@@ -1,33 +1,32 @@
-"""Microsoft's agent-framework: what is particular to its strategies and providers."""
+"""Microsoft's agent-framework: what is particular to its strategies, and to the pins in its client."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from agent_framework import (
-    CharacterEstimatorTokenizer,
-    CompactionProvider,
-    CompactionStrategy,
-    ContextProvider,
-    ContextWindowCompactionStrategy,
-    InMemoryHistoryProvider,
-    SelectiveToolCallCompactionStrategy,
-    SlidingWindowStrategy,
-    SummarizationStrategy,
-    TokenBudgetComposedStrategy,
-    ToolResultCompactionStrategy,
-    TruncationStrategy,
+    Agent,
+    Content,
+    chat_middleware,
 )
+from agent_framework._middleware import ChatMiddlewareLayer
 
-from constraintrot.defenses.rampart import Principal, Registry
-from constraintrot.harnesses.agent_framework.pins import pinned_client
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
+from constraintrot.errors import ParameterError
+from constraintrot.harnesses.agent_framework.pins import pinned, pinned_client
 from tests.conftest import Run
-from tests.harnesses.agent_framework_fakes import Recorder, converse, made, stored
+from tests.harnesses.agent_framework_fakes import (
+    Recorder,
+    ask,
+    calling,
+    converse,
+    made,
+    summarizing,
+)
 from tests.harnesses.episodes import compacted, violated
-from tests.harnesses.rules import CHANNELS, LOSSY, PINNED, kept
+from tests.harnesses.rules import OPERATOR, PINNED, registry
 
 
 @pytest.mark.parametrize("channel", ["user", "memory", "tool"])
@@ -40,105 +39,120 @@ def test_tool_results_become_what_the_assistant_said(run: Run, channel: str) -> 
     assert roles == {"assistant"}
 
 
-SYSTEM_ONLY = {"system"}
-EVERYTHING = set(CHANNELS)
+def test_an_empty_registry_changes_nothing() -> None:
+    receipts: list[Receipt] = []
+    empty = PinnedBlock(registry(), report=receipts.append)
+    for options in ({}, {"instructions": None}, {"instructions": "Hi\n"}, {"instructions": ["Hi"]}):
+        assert pinned(options, empty) == options
+    assert {receipt.state for receipt in receipts} == {"absent"}
 
 
-def summarizing() -> SummarizationStrategy:
-    return SummarizationStrategy(client=Recorder(LOSSY), target_count=4, threshold=2)
-
-
-# What stands in the last input of a long conversation whose summarizer tells of no rule.
-MATRIX: dict[str, tuple[Callable[[], CompactionStrategy | None], set[str]]] = {
-    "nothing": (lambda: None, EVERYTHING),
-    "Truncation": (lambda: TruncationStrategy(max_n=20, compact_to=8), SYSTEM_ONLY),
-    "Truncation, first user": (
-        lambda: TruncationStrategy(max_n=20, compact_to=8, preserve_first_user_group=True),
-        {"system", "first user"},
-    ),
-    "ContextWindow": (
-        lambda: ContextWindowCompactionStrategy(
-            max_context_window_tokens=1200, max_output_tokens=200
-        ),
-        SYSTEM_ONLY,
-    ),
-    "ContextWindow, first user": (
-        lambda: ContextWindowCompactionStrategy(
-            max_context_window_tokens=1200,
-            max_output_tokens=200,
-            preserve_first_user_group=True,
-        ),
-        {"system", "first user"},
-    ),
-    "SlidingWindow": (lambda: SlidingWindowStrategy(keep_last_groups=6), SYSTEM_ONLY),
-    "TokenBudgetComposed": (
-        lambda: TokenBudgetComposedStrategy(
-            token_budget=600,
-            tokenizer=CharacterEstimatorTokenizer(),
-            strategies=[ToolResultCompactionStrategy(), SlidingWindowStrategy(keep_last_groups=6)],
-        ),
-        SYSTEM_ONLY,
-    ),
-    "SelectiveToolCall": (
-        lambda: SelectiveToolCallCompactionStrategy(keep_last_tool_call_groups=0),
-        {"system", "first user", "later user"},
-    ),
-    # Word for word, but as what the assistant said.
-    "ToolResult": (lambda: ToolResultCompactionStrategy(keep_last_tool_call_groups=0), EVERYTHING),
-    "Summarization": (summarizing, SYSTEM_ONLY),
-}
-
-
-def pinning(client: Recorder) -> Recorder:
-    operator = Principal("operator")
-    rules = Registry(operator)
-    rules.pin(PINNED, by=operator)
-    return pinned_client(client, rules)
-
-
-@pytest.mark.parametrize("pinned", [False, True], ids=["plain", "pinned"])
-@pytest.mark.parametrize("row", MATRIX)
-def test_the_matrix(row: str, pinned: bool) -> None:
-    make, expected = MATRIX[row]
-    client, strategy = Recorder(), make()
-    agent = made(pinning(client) if pinned else client, compaction_strategy=strategy)
-    session = asyncio.run(converse(agent, client))
-    assert kept(client.texts[-1]) == expected
-    assert [text.count(PINNED) for text in client.texts] == [pinned] * len(client.calls)
-    # No strategy takes anything from what is stored, nor puts anything there.
-    assert kept(stored(session)) == EVERYTHING - SYSTEM_ONLY
-    assert PINNED not in stored(session)
-
-
-# The same strategy at other places, by which of the history's settings.
-PROVIDERS: dict[str, tuple[bool, str, set[str]]] = {
-    "before_strategy": (False, "before_strategy", SYSTEM_ONLY),
-    # Surprise: what it excludes is stored as excluded, and the history loads it all the same.
-    "after_strategy": (False, "after_strategy", EVERYTHING),
-    "after_strategy, skip_excluded": (True, "after_strategy", SYSTEM_ONLY),
-}
-
-
-@pytest.mark.parametrize("pinned", [False, True], ids=["plain", "pinned"])
-@pytest.mark.parametrize("row", PROVIDERS)
-def test_the_matrix_of_the_provider(row: str, pinned: bool) -> None:
-    skips, place, expected = PROVIDERS[row]
+def test_the_summarizer_is_not_pinned_even_over_the_agent_s_own_client() -> None:
     client = Recorder()
-    history = InMemoryHistoryProvider(skip_excluded=skips)
-    window: dict[str, Any] = {place: SlidingWindowStrategy(keep_last_groups=6)}
-    compaction = CompactionProvider(history_source_id=history.source_id, **window)
-    providers: list[ContextProvider] = [history, compaction]
-    agent = made(pinning(client) if pinned else client, context_providers=providers)
-    session = asyncio.run(converse(agent, client))
-    assert kept(client.texts[-1]) == expected
-    assert [text.count(PINNED) for text in client.texts] == [pinned] * len(client.calls)
-    assert PINNED not in stored(session)
+    # The client itself writes the summaries, its pinned copy answers.
+    agent = made(pinned_client(client, registry(PINNED)), compaction_strategy=summarizing(client))
+    asyncio.run(converse(agent, client))
+    summaries = [text for text in client.texts if "Generate a clear" in text]
+    assert summaries
+    assert all(PINNED not in text for text in summaries)
+    assert all(text.count(PINNED) == 1 for text in client.texts if text not in summaries)
 
 
-def test_the_summarizer_is_shown_the_rules() -> None:
-    writer = Recorder(LOSSY)
+def test_a_client_pins_an_agent_called_as_a_tool() -> None:
     client = Recorder()
-    strategy = SummarizationStrategy(client=writer, target_count=4, threshold=2)
-    asyncio.run(converse(made(pinning(client), compaction_strategy=strategy), client))
-    assert kept(writer.ever) == EVERYTHING - SYSTEM_ONLY
-    assert PINNED not in writer.ever
+    sent = pinned_client(client, registry(PINNED))
+    clerk: Agent[Any] = Agent(client=sent, name="clerk", instructions="You are a clerk.")
+    agent: Agent[Any] = Agent(client=sent, tools=[clerk.as_tool()], instructions="You lead.")
+    client.script[:] = [Content.from_function_call("1", "clerk", arguments={"task": "Count."})]
+    ask(agent, "Have it counted.")
+    assert ["clerk" in text for text in client.texts] == [False, True, False]
+    assert [text.count(PINNED) for text in client.texts] == [1, 1, 1]
+
+
+class ServerSide(Recorder):
+    """Keeps the conversation itself: it is sent what is new, and the instructions."""
+
+    STORES_BY_DEFAULT = True
+
+    def _inner_get_response(self, *, stream: bool, **given: Any) -> Any:
+        answer = super()._inner_get_response(stream=stream, **given)
+        number = len(self.calls)
+
+        async def stored() -> Any:
+            response: Any = await answer
+            response.conversation_id = f"resp_{number}"
+            return response
+
+        return stored()
+
+
+def test_a_server_that_keeps_the_history_is_not_given_the_pins_to_keep() -> None:
+    """Each turn stored a copy, and old ones stayed after an amendment."""
+    rules, client = registry(PINNED), ServerSide()
+    agent = made(pinned_client(client, rules))
+
+    async def go() -> None:
+        session = agent.create_session()
+        for number in range(3):
+            client.script[:] = [calling("look_up", f"t{number}")]
+            await agent.run(f"Look at ticket {number}.", session=session)
+        rules.amend(rules.pins()[0].id, "Never restart a server.", by=OPERATOR)
+        await agent.run("And again.", session=session)
+
+    asyncio.run(go())
+    stored_there = "\n".join(message.text for sent in client.calls for message in sent)
+    assert PINNED not in stored_there
+    assert HEADING not in stored_there
+    assert [text.count(PINNED) for text in client.texts] == [1] * 6 + [0]
+    assert "Never restart a server." in client.texts[-1]
+
+
+def test_middleware_that_replaces_the_instructions_comes_before_the_pins() -> None:
+    receipts: list[Receipt] = []
+
+    class Layered(ChatMiddlewareLayer[Any], Recorder):  # type: ignore[misc]  # as in theirs
+        """A client that runs chat middleware, as the framework's own do."""
+
+    @chat_middleware
+    async def replace(context: Any, call_next: Any) -> None:
+        context.options = {**context.options, "instructions": "Something else."}
+        await call_next()
+
+    client = Layered(middleware=[replace])
+    agent = made(pinned_client(client, registry(PINNED), report=receipts.append))
+    ask(agent, "Hello")
+    assert client.texts[0].startswith("Something else.\n\n")
+    assert client.texts[0].count(PINNED) == 1
+    assert [receipt.state for receipt in receipts] == ["injected"]
+
+
+def test_several_registries_and_instructions_in_parts() -> None:
+    first, second = PinnedBlock(registry(PINNED)), PinnedBlock(registry(PINNED))
+    client = Recorder()
+    agent = Agent(client=pinned_client(pinned_client(client, first), second), instructions="Hi")
+    ask(agent, "Hello")
+    assert client.texts[0].startswith(f"Hi\n\n{first.text}\n\n{second.text}\n")
+    marked = {"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}}
+    for parts in (["Hi"], [marked]):
+        once = pinned(pinned({"instructions": parts}, first), second)
+        # One part alone: its keys were sent in its place.
+        assert pinned(pinned({"instructions": parts[0]}, first), second)["instructions"] == (
+            once["instructions"] if parts[0] is marked else f"Hi\n\n{first.text}\n\n{second.text}"
+        )
+        assert pinned(pinned(once, first), second) == once
+        assert once["instructions"][0] == parts[0]
+        assert len(once["instructions"]) == 3
+
+
+def test_a_client_made_anew_by_its_class_is_pinned_too() -> None:
+    first, second = registry(PINNED), registry("Never restart a server.")
+    client = pinned_client(pinned_client(Recorder(), first), second)
+    again = type(client)()
+    ask(made(again), "Hello")
+    assert [again.texts[0].count(text) for text in (PINNED, "Never restart")] == [1, 1]
+    assert type(Recorder()) is Recorder
+
+
+def test_a_client_of_another_kind_is_refused() -> None:
+    with pytest.raises(ParameterError, match="no BaseChatClient"):
+        pinned_client(object(), registry(PINNED))

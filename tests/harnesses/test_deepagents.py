@@ -7,18 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from deepagents import create_deep_agent
-from deepagents.backends import StateBackend
-from deepagents.middleware.summarization import SummarizationMiddleware
-from langgraph.checkpoint.memory import InMemorySaver
 
-from constraintrot.defenses.rampart import Principal, Registry
-from constraintrot.harnesses.deepagents.pins import PinMiddleware, pinned_subagents
 from tests.conftest import Run
+from tests.harnesses.deepagents_fakes import agent_of, summarizing
 from tests.harnesses.episodes import usual
-from tests.harnesses.langchain_fakes import Recorder, calling, converse, loop, say, tools
+from tests.harnesses.langchain_fakes import Recorder, calling, converse, loop, say
 from tests.harnesses.live_agent import model_events
-from tests.harnesses.rules import CHANNELS, FIRST_USER, LOSSY, PINNED, SYSTEM, kept
+from tests.harnesses.rules import CHANNELS, FIRST_USER, LOSSY, PINNED, kept, registry
 from tests.helpers import samples
 
 OWN_TOOLS = {"ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep", "task"}
@@ -36,59 +31,6 @@ def test_an_episode_may_offer_a_tool_of_the_framework_s_name(run: Run) -> None:
     (sample,) = samples(log)["compaction"]
     (own,) = [tool for tool in model_events(sample)[-1].tools if tool.name == "read_file"]
     assert "offset" not in own.parameters.properties
-
-
-def summarizing(writer: Recorder, **given: Any) -> SummarizationMiddleware:
-    given = {
-        "trigger": ("messages", 20),
-        "keep": ("messages", 6),
-        "trim_tokens_to_summarize": None,
-    } | given
-    return SummarizationMiddleware(writer, backend=StateBackend(), **given)
-
-
-# What stands in the last input of a long conversation whose summarizer tells of no rule.
-MATRIX: dict[str, tuple[Callable[[Recorder], list[Any]], set[str]]] = {
-    # As create_deep_agent makes it: from 170,000 tokens on.
-    "default": (lambda _: [], set(CHANNELS)),
-    "SummarizationMiddleware": (lambda writer: [summarizing(writer)], {"system"}),
-    "SummarizationMiddleware, tokens": (
-        # The framework's own tools count, so that this fires at the first call already.
-        lambda writer: [summarizing(writer, trigger=("tokens", 800), keep=("tokens", 300))],
-        {"system"},
-    ),
-}
-
-
-def pins() -> PinMiddleware:
-    operator = Principal("operator")
-    rules = Registry(operator)
-    rules.pin(PINNED, by=operator)
-    return PinMiddleware(rules)
-
-
-def agent_of(model: Recorder, middleware: list[Any], length: int = 20) -> Any:
-    pin = next((one for one in middleware if isinstance(one, PinMiddleware)), None)
-    return create_deep_agent(
-        model,
-        tools=tools(length),
-        system_prompt=SYSTEM,
-        middleware=middleware,
-        subagents=pinned_subagents(pin) if pin else None,
-        checkpointer=InMemorySaver(),
-    )
-
-
-@pytest.mark.parametrize("pinned", [False, True], ids=["plain", "pinned"])
-@pytest.mark.parametrize("row", MATRIX)
-def test_the_matrix(row: str, pinned: bool) -> None:
-    make, expected = MATRIX[row]
-    model, writer = Recorder(), Recorder(reply=LOSSY)
-    agent = agent_of(model, [*make(writer), *([pins()] if pinned else [])])
-    converse(agent, model)
-    assert kept(model.said()) == expected
-    assert all(model.said(at).count(PINNED) == pinned for at in range(len(model.calls)))
-    assert PINNED not in writer.ever()
 
 
 def test_what_is_evicted_lies_in_a_file_that_the_model_can_read() -> None:
@@ -123,7 +65,7 @@ def test_what_the_summarizer_is_shown(row: str) -> None:
     play, given, shown = SHOWN[row]
     model, writer = Recorder(), Recorder(reply=LOSSY)
     manager = summarizing(writer, trigger=("tokens", 10_000), keep=("messages", 4), **given)
-    agent = agent_of(model, [manager, pins()], length=100)
+    agent = agent_of(model, [manager], registry(PINNED), length=100)
     play(agent, model)
     assert kept(writer.ever()) == shown
     # After one request and a loop of tools, the trimming leaves nothing to ask a summarizer about.

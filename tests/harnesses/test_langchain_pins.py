@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import doctest
-import json
-import logging
 from contextvars import Context
 from importlib import import_module
 from typing import Any
@@ -64,29 +62,6 @@ def test_sync_async_and_streaming_calls_are_pinned() -> None:
         assert sent[0].text.count(POLICY) == 1
     # The same bytes each time, so that a prefix cache keeps hitting.
     assert len({sent[0].text for sent in model.calls}) == 1
-
-
-def test_a_changed_registry_shows_at_the_next_call_and_nothing_is_stored() -> None:
-    registry, model = rules(), Recorder()
-    agent: Any = create_agent(
-        model,
-        system_prompt="Be brief.",
-        middleware=[PinMiddleware(registry)],
-        checkpointer=InMemorySaver(),
-    )
-    say(agent, model, "One.")
-    (block,) = registry.pins()
-    registry.amend(block.id, "Send no email at all.", by=OPERATOR)
-    say(agent, model, "Two.")
-    registry.evict(block.id, by=OPERATOR, force=True)
-    say(agent, model, "Three.")
-    first, second, third = (sent[0].text for sent in model.calls)
-    assert first.count(POLICY) == 1
-    assert POLICY not in second
-    assert second.count("Send no email at all.") == 1
-    assert third == "Be brief."
-    state = agent.get_state({"configurable": {"thread_id": "1"}}).values
-    assert "email" not in str(state["messages"])
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -258,15 +233,8 @@ def test_a_server_that_keeps_the_history_is_not_given_the_pins_to_keep(
     assert payloads[1]["previous_response_id"] == "resp_1"
 
 
-def test_receipts_go_to_the_log_or_to_whoever_asks(caplog: pytest.LogCaptureFixture) -> None:
-    model, receipts = Recorder(), list[Receipt]()
-    registry = rules()
-    with caplog.at_level(logging.INFO, "constraintrot.pins"):
-        create_agent(model, middleware=[PinMiddleware(registry)]).invoke(ASK)
-    (record,) = caplog.records
-    logged = json.loads(record.message)
-    assert logged["state"] == "injected"
-    assert logged["manifest"] == registry.manifest()
+def test_receipts_go_to_whoever_asks() -> None:
+    model, receipts, registry = Recorder(), list[Receipt](), rules()
     pin = PinMiddleware(registry, heading="House rules:", report=receipts.append)
     create_agent(model, middleware=[pin]).invoke(ASK)
     assert [receipt.blocks for receipt in receipts] == [(str(registry.pins()[0].id),)]

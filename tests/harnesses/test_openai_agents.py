@@ -1,22 +1,41 @@
-"""The OpenAI Agents SDK's Runner: what is particular to what it keeps of a session."""
+"""The OpenAI Agents SDK's Runner: its sessions, and the filter and the models that pin."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from agents import RunConfig, SQLiteSession
+from agents import (
+    Agent,
+    GuardrailFunctionOutput,
+    OpenAIResponsesModel,
+    RunConfig,
+    Runner,
+    SQLiteSession,
+    function_tool,
+    input_guardrail,
+    set_trace_processors,
+    trace,
+)
 from agents.exceptions import UserError
-from agents.extensions import ToolOutputTrimmer
-from agents.memory import OpenAIResponsesCompactionSession, SessionSettings
+from agents.memory import OpenAIResponsesCompactionSession
+from agents.run import CallModelData, ModelInputData
+from agents.tracing import CustomSpanData, Span, TracingProcessor
 
-from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
+from constraintrot.errors import ParameterError
 from constraintrot.harnesses.openai_agents.harness import as_dicts
-from constraintrot.harnesses.openai_agents.pins import pin_filter
-from tests.harnesses.openai_agents_fakes import Compact, Recorder, converse, made, quiet
-from tests.harnesses.rules import CHANNELS, PINNED, kept
+from constraintrot.harnesses.openai_agents.pins import (
+    SPAN,
+    pin_filter,
+    pinned,
+    pinned_model,
+)
+from tests.harnesses.openai_agents_fakes import Recorder, converse, made, quiet
+from tests.harnesses.rules import OPERATOR, PINNED, SYSTEM, registry
 
 
 def test_why_the_endpoint_is_stood_in_for() -> None:
@@ -28,69 +47,208 @@ def test_why_the_endpoint_is_stood_in_for() -> None:
         as_dicts([{"type": "compaction", "id": "c", "encrypted_content": "?"}])
 
 
-def last_six(history: list[Any], new: list[Any]) -> list[Any]:
-    return [*history[-6:], *new]
+@pytest.fixture
+def store() -> Iterator[SQLiteSession]:
+    session = SQLiteSession("s")
+    yield session
+    session.close()
 
 
-def compacting(store: Any) -> Any:
-    client: Any = Compact()
-    return OpenAIResponsesCompactionSession("s", store, client=client, compaction_mode="input")
+def test_run_sync_is_pinned(store: SQLiteSession) -> None:
+    model = Recorder()
+    config = quiet(call_model_input_filter=pin_filter(registry(PINNED)))
+    for text in ("Hello", "Again"):
+        Runner.run_sync(made(model), text, session=store, run_config=config)
+    assert [text.count(PINNED) for text in model.texts] == [1, 1]
 
 
-Row = tuple[Callable[[Any], Any], Callable[[], dict[str, Any]], str, set[str]]
-USERS = {"system", "first user", "later user"}
-SHORT, LONG = "read_handbook", "read_long_handbook"
-# What stands in the last input: how the session is made, the run's settings, which handbook.
-MATRIX: dict[str, Row] = {
-    "nothing": (lambda store: store, dict, SHORT, set(CHANNELS)),
-    "SessionSettings(limit=10)": (
-        lambda store: store,
-        lambda: {"session_settings": SessionSettings(limit=10)},
-        SHORT,
-        {"system"},
-    ),
-    "session_input_callback": (
-        lambda store: store,
-        lambda: {"session_input_callback": last_six},
-        SHORT,
-        {"system"},
-    ),
-    "OpenAIResponsesCompactionSession": (compacting, dict, SHORT, USERS),
-    "ToolOutputTrimmer, short output": (
-        lambda store: store,
-        lambda: {"call_model_input_filter": ToolOutputTrimmer()},
-        SHORT,
-        set(CHANNELS),
-    ),
-    "ToolOutputTrimmer, long output": (
-        lambda store: store,
-        lambda: {"call_model_input_filter": ToolOutputTrimmer()},
-        LONG,
-        USERS,
-    ),
-}
+def test_an_earlier_revision_in_the_instructions_is_taken_out() -> None:
+    rules = registry(PINNED)
+    (pin,) = rules.pins()
+    once = pinned(ModelInputData(input=[], instructions=SYSTEM), PinnedBlock(rules))
+    rules.amend(pin.id, "Never restart a server.", by=OPERATOR)
+    twice = pinned(once, PinnedBlock(rules))
+    assert twice.instructions is not None
+    assert PINNED not in twice.instructions
+    assert twice.instructions.count(HEADING) == 1
 
 
-def pinning(settings: dict[str, Any]) -> RunConfig:
-    operator = Principal("operator")
-    rules = Registry(operator)
-    rules.pin(PINNED, by=operator)
-    inner = settings.pop("call_model_input_filter", None)
-    return quiet(**settings, call_model_input_filter=pin_filter(rules, inner))
+@pytest.mark.parametrize("instructions", [None, "", SYSTEM])
+def test_what_is_unpinned_is_gone_and_an_empty_registry_changes_nothing(
+    instructions: str | None,
+) -> None:
+    rules = registry(PINNED)
+    receipts: list[Receipt] = []
+    pinned_block = PinnedBlock(rules, report=receipts.append)
+    given = ModelInputData(input=[{"role": "user", "content": "Hello"}], instructions=instructions)
+    sent = pinned(given, pinned_block)
+    assert sent.instructions is not None
+    assert PINNED in sent.instructions
+    rules.evict(rules.pins()[0].id, by=OPERATOR, force=True)
+    assert pinned(given, pinned_block) == given
+    assert (pinned(sent, pinned_block).instructions or "").rstrip("\n") == (instructions or "")
+    assert [receipt.state for receipt in receipts] == ["injected", "absent", "absent"]
 
 
-@pytest.mark.parametrize("pinned", [False, True], ids=["plain", "pinned"])
-@pytest.mark.parametrize("row", MATRIX)
-def test_the_matrix(row: str, pinned: bool) -> None:
-    around, settings, handbook, expected = MATRIX[row]
-    model, store = Recorder(), SQLiteSession("s")
-    config = pinning(settings()) if pinned else quiet(**settings())
-    session = around(store)
-    asyncio.run(converse(made(model), model, session, config, handbook=handbook))
-    assert kept(model.texts[-1]) == expected
-    assert [text.count(PINNED) for text in model.texts] == [pinned] * 15
+def shouting(data: CallModelData[Any]) -> ModelInputData:
+    found = data.model_data
+    return ModelInputData(found.input, (found.instructions or "").upper())
+
+
+async def shouting_later(data: CallModelData[Any]) -> ModelInputData:
+    await asyncio.sleep(0)
+    return shouting(data)
+
+
+@pytest.mark.parametrize("inner", [shouting, shouting_later], ids=["plain", "async"])
+def test_another_filter_runs_first(inner: Any) -> None:
+    model = Recorder()
+    config = quiet(call_model_input_filter=pin_filter(registry(PINNED), inner))
+    asyncio.run(Runner.run(made(model), "Hello", run_config=config))
+    assert SYSTEM.upper() in model.texts[0]
+    assert PINNED in model.texts[0]
+
+
+def test_an_agent_that_is_handed_over_to_is_pinned() -> None:
+    second = Recorder()
+    clerk: Agent[None] = Agent(name="clerk", model=second)
+    first = Recorder("transfer_to_clerk")
+    lead: Agent[None] = Agent(name="lead", model=first, handoffs=[clerk])
+    config = quiet(call_model_input_filter=pin_filter(registry(PINNED)))
+    asyncio.run(Runner.run(lead, "Have it counted.", run_config=config))
+    assert [text.count(PINNED) for text in [*first.texts, *second.texts]] == [1, 1]
+
+
+def test_an_agent_that_is_a_tool_is_pinned() -> None:
+    second = Recorder()
+    clerk: Agent[None] = Agent(name="clerk", model=second)
+    first = Recorder("clerk")
+    tool = clerk.as_tool(tool_name="clerk", tool_description="Counts.")
+    lead: Agent[None] = Agent(name="lead", model=first, tools=[tool])
+    config = quiet(call_model_input_filter=pin_filter(registry(PINNED)))
+    asyncio.run(Runner.run(lead, "Have it counted.", run_config=config))
+    assert [text.count(PINNED) for text in first.texts] == [1, 1]
+    assert [text.count(PINNED) for text in second.texts] == [1]
+
+
+def test_a_model_s_pins_are_in_runs_that_no_filter_is_in(store: SQLiteSession) -> None:
+    """A guardrail's agent, and a tool's own run, have run configs of their own."""
+    rules, lead_model, guard_model, clerk_model = registry(PINNED), *(Recorder() for _ in range(3))
+    guard: Agent[None] = Agent(name="guard", model=pinned_model(guard_model, rules))
+    clerk: Agent[None] = Agent(name="clerk", model=pinned_model(clerk_model, rules))
+
+    @input_guardrail
+    async def check(context: Any, agent: Any, said: Any) -> GuardrailFunctionOutput:
+        await Runner.run(guard, said, run_config=quiet())
+        return GuardrailFunctionOutput(output_info=None, tripwire_triggered=False)
+
+    @function_tool
+    async def count(input: str) -> str:
+        """Count."""
+        return str((await Runner.run(clerk, input, run_config=quiet())).final_output)
+
+    lead_model.script[:] = ["count"]
+    lead: Agent[None] = Agent(
+        name="lead",
+        model=pinned_model(lead_model, rules),
+        tools=[count],
+        input_guardrails=[check],
+    )
+    asyncio.run(Runner.run(lead, "Have it counted.", run_config=quiet(), session=store))
+    texts = [model.texts for model in (lead_model, guard_model, clerk_model)]
+    assert [[text.count(PINNED) for text in of] for of in texts] == [[1, 1], [1], [1]]
     assert PINNED not in str(asyncio.run(store.get_items()))
-    if session is not store:
-        assert kept(session.client.shown[0]) == {"first user", "later user", "tool"}
-        assert PINNED not in str(session.client.shown)
-    store.close()
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "run_streamed"])
+def test_a_model_and_a_filter_pin_once(store: SQLiteSession, streamed: bool) -> None:
+    rules, model, receipts = registry(PINNED), Recorder(), list[Receipt]()
+    other = PinnedBlock(registry(PINNED))
+    config = quiet(call_model_input_filter=pin_filter(rules, report=receipts.append))
+    agent = made(pinned_model(pinned_model(model, rules, report=receipts.append), other))
+    asyncio.run(converse(agent, model, store, config, turns=2, streamed=streamed))
+    block = PinnedBlock(rules).text
+    assert all(text.startswith(f"{SYSTEM}\n\n{block}\n\n{other.text}\n") for text in model.texts)
+    assert [text.count(HEADING) for text in model.texts] == [2] * 5
+    assert [receipt.state for receipt in receipts] == ["injected", "verified"] * 5
+
+
+def test_a_model_of_the_sdk_s_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    receipts: list[Receipt] = []
+    found = pinned_model("gpt-5.5", registry(PINNED), report=receipts.append)
+    assert isinstance(found, OpenAIResponsesModel)
+    sent: list[dict[str, Any]] = []
+
+    async def create(**given: Any) -> Any:
+        sent.append(given)
+        raise ConnectionError
+
+    monkeypatch.setattr(found._client.responses, "create", create)
+    agent: Agent[None] = Agent(name="a", model=found, instructions=SYSTEM)
+    with pytest.raises(ConnectionError):
+        asyncio.run(Runner.run(agent, "Hello", previous_response_id="resp_1", run_config=quiet()))
+    assert sent[0]["instructions"].count(PINNED) == 1
+    assert PINNED not in str(sent[0]["input"])
+    with pytest.raises(ParameterError, match=r"no agents\.Model"):
+        pinned_model(object(), registry(PINNED))  # type: ignore[arg-type]
+
+
+class Spans(TracingProcessor):
+    """Keeps what a trace recorded."""
+
+    def __init__(self) -> None:
+        self.found: list[CustomSpanData] = []
+
+    def on_span_end(self, span: Span[Any]) -> None:
+        if isinstance(span.span_data, CustomSpanData):
+            self.found.append(span.span_data)
+
+    def on_span_start(self, span: Span[Any]) -> None: ...
+    def on_trace_start(self, trace: Any) -> None: ...
+    def on_trace_end(self, trace: Any) -> None: ...
+    def shutdown(self) -> None: ...
+    def force_flush(self) -> None: ...
+
+
+@pytest.fixture
+def spans() -> Iterator[Spans]:
+    """What is traced, and nothing goes to the vendor."""
+    found = Spans()
+    set_trace_processors([found])
+    yield found
+    set_trace_processors([])
+
+
+@pytest.mark.parametrize("traced", [True, False], ids=["traced", "untraced"])
+def test_receipts_go_to_the_log_and_to_the_trace(
+    spans: Spans, traced: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    rules = registry(PINNED)
+    config = RunConfig(call_model_input_filter=pin_filter(rules), tracing_disabled=not traced)
+    with caplog.at_level(logging.INFO, "constraintrot.pins"):
+        asyncio.run(Runner.run(made(Recorder()), "Hello", run_config=config))
+    (line,) = [one.message for one in caplog.records if one.name == "constraintrot.pins"]
+    receipt = Receipt.model_validate_json(line)
+    assert (receipt.state, receipt.at, receipt.where) == ("injected", -1, "call")
+    assert receipt.manifest == rules.manifest()
+    assert [(span.name, span.data["manifest"]) for span in spans.found] == (
+        [(SPAN, rules.manifest())] if traced else []
+    )
+
+
+def test_a_report_of_one_s_own_takes_the_place_of_both(spans: Spans) -> None:
+    receipts: list[Receipt] = []
+    config = RunConfig(call_model_input_filter=pin_filter(registry(PINNED), report=receipts.append))
+    with trace("test"):
+        asyncio.run(Runner.run(made(Recorder()), "Hello", run_config=config))
+    assert len(receipts) == 1
+    assert spans.found == []
+
+
+def test_a_board_of_one_s_own_says_the_heading() -> None:
+    model = Recorder()
+    pinned_block = PinnedBlock(registry(PINNED), heading="House rules:")
+    config = quiet(call_model_input_filter=pin_filter(pinned_block))
+    asyncio.run(Runner.run(made(model), "Hello", run_config=config))
+    assert model.texts[0].startswith(f"{SYSTEM}\n\nHouse rules: [")

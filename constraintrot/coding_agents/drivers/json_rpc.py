@@ -17,11 +17,7 @@ _ENDED_WELL = "end_turn"
 
 
 class JsonRpc:
-    """A client that asks one thing at a time, and answers what it is asked meanwhile.
-
-    Args:
-        program: the server.
-    """
+    """A client that asks one thing at a time, and answers what it is asked meanwhile."""
 
     def __init__(self, program: Program) -> None:
         self._program, self._numbers = program, count(1)
@@ -86,13 +82,7 @@ class _Client(JsonRpc):
 
 
 class AcpDialogue(Dialogue):
-    """A session of an agent that speaks the protocol.
-
-    Args:
-        rpc: the agent.
-        session: the session's id.
-        compact: the agent's command to compact; empty if it has none.
-    """
+    """A session of an agent that speaks the protocol."""
 
     def __init__(self, rpc: JsonRpc, session: str, compact: str) -> None:
         self._rpc, self._session, self._compact = rpc, session, compact
@@ -110,13 +100,7 @@ class AcpDialogue(Dialogue):
 
 
 async def begin_acp(program: Program, place: Place, *, compact: str = "") -> AcpDialogue:
-    """Begin a session; the scenario's MCP server is in the agent's own configuration.
-
-    Args:
-        program: the agent, started.
-        place: where it works.
-        compact: the agent's command to compact.
-    """
+    """Begin a session; the scenario's MCP server is in the agent's own configuration."""
     rpc = _Client(program)
     nothing = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
     await rpc.request("initialize", {"protocolVersion": _VERSION, "clientCapabilities": nothing})

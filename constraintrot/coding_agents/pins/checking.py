@@ -64,12 +64,7 @@ class Health:
 
 
 def health(record: Record, here: Path) -> Health:
-    """Look at a pin's files, and run its hook.
-
-    Args:
-        record: of the pin.
-        here: the folder in which it is asked for.
-    """
+    """Look at a pin's files, and run its hook."""
     pin = record.pin
     own = record.project if pin.scope == "project" else None
     state = Health(

@@ -222,12 +222,7 @@ def source_of(compiled: dict[str, Any]) -> Source:
 
 
 def main(arguments: list[str], say: Callable[[str], object]) -> int:
-    """Compile a pin's rules anew; its exit status.
-
-    Args:
-        arguments: the pin's folder.
-        say: is given what is wrong, in one line.
-    """
+    """Compile a pin's rules anew; its exit status."""
     folder = Path(arguments[0])
     try:
         known = read_compiled(folder)

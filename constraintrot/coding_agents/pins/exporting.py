@@ -25,13 +25,6 @@ def export(
 
     A list that is there already is followed by its next revision, or stays if it says the same.
 
-    Args:
-        source: the rules.
-        out: the file, absolute.
-        key: the owner's.
-        repository: whose rules they are; None for no repository.
-        folder: of all pins.
-
     Returns:
         The list, and whether it was written.
 

@@ -137,12 +137,6 @@ def identity(file: Path, found: PinList, repository: str | None) -> tuple[str | 
 def trust(file: Path, found: PinList, repository: str | None, folder: Path) -> None:
     """Trust the owner of a list, which the user was shown, from now on.
 
-    Args:
-        file: of the list.
-        found: the list.
-        repository: that the user says it is; None for what git says.
-        folder: of all pins.
-
     Raises:
         ScopeError: the list is signed for another repository.
         OlderListError: a later list of the same owner was accepted before.

@@ -95,13 +95,6 @@ def of(
 ) -> list[Target]:
     """The files to change for an agent.
 
-    Args:
-        agent: whose.
-        settings: the file that the hook goes into.
-        folder: of the pin.
-        compiled: the rules.
-        summarizer: tell the summarizer too.
-
     Raises:
         PinInstallError: the agent has no way to tell its summarizer.
     """

@@ -26,13 +26,7 @@ _USED: Final = 1000
 
 @dataclass(frozen=True)
 class Heard:
-    """A request that the script answered.
-
-    Attributes:
-        said: its messages.
-        tools: names of the tools on offer.
-        summary: whether a summary was asked for.
-    """
+    """A request that the script answered."""
 
     said: tuple[Said, ...]
     tools: tuple[str, ...]

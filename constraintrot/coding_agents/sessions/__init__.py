@@ -54,11 +54,7 @@ _SQLITE = b"SQLite format 3\x00"
 
 
 def on_this_machine(home: Path | None = None) -> list[Path]:
-    """The session files of the agents on this machine, the newest first.
-
-    Args:
-        home: the home folder; by default the user's.
-    """
+    """The session files of the agents on this machine, the newest first."""
     base = Path.home() if home is None else home
     places = [place.replace("~", str(base), 1) for one in FORMATS for place in one.places]
     found = {Path(path) for place in places for path in iglob(place)}

@@ -109,13 +109,7 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts that a session states about itself; a value that is not empty replaces an earlier one.
-
-    Attributes:
-        session: its identifier.
-        cwd: the folder that the agent worked in.
-        version: of the agent.
-    """
+    """Facts that a session states about itself; a value that is not empty replaces an earlier one."""
 
     session: str = ""
     cwd: str = ""

@@ -47,16 +47,7 @@ def texts(parts: object) -> str:
 def content(
     entry: object, number: int, time: str, key: str, calls: Calls, *, attached: bool = False
 ) -> Iterator[Message]:
-    """The messages of one content entry: its text, its calls, its results.
-
-    Args:
-        entry: ``{"role": ..., "parts": [...]}``.
-        number: line of the file.
-        time: as written there.
-        key: of the entry.
-        calls: the calls that wait for results.
-        attached: the agent put it there itself.
-    """
+    """The messages of one content entry: its text, its calls, its results."""
     parts = at(entry, "parts")
     listed: Sequence[object] = parts if isinstance(parts, list) else [parts]
     model = at(entry, "role") in ("model", "assistant")

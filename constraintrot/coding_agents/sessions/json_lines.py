@@ -93,12 +93,7 @@ def items(record: object, *path: str) -> Sequence[Any]:
 
 
 def plain(content: object, *, deep: int = 6) -> str:
-    """The text of content in any vendor's form: a text, parts with ``text``, or nested ones.
-
-    Args:
-        content: what stands under ``content``, ``output``, ``parts`` and the like.
-        deep: how many levels are looked at.
-    """
+    """The text of content in any vendor's form: a text, parts with ``text``, or nested ones."""
     if isinstance(content, str):
         return content
     if deep == 0:

@@ -35,15 +35,7 @@ _Thread: TypeAlias = tuple[str, list[ModelEvent | CompactionEvent]]
 def sessions(
     path: Path, size: int, reader: Any, records: Sequence[tuple[int, Record]], lost: Losses
 ) -> Iterator[Session | Refused]:
-    """The sessions of a file of recorded calls.
-
-    Args:
-        path: the file.
-        size: its bytes.
-        reader: the module that reads its format.
-        records: all that the file holds, with the numbers of their lines.
-        lost: counts what was lost when they were read.
-    """
+    """The sessions of a file of recorded calls."""
     threads: list[_Thread] = []
     for call in _calls(reader, records, lost):
         _add(threads, call)

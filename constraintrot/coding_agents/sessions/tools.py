@@ -58,12 +58,7 @@ class Calls:
         return isinstance(key, str) and key in self._waiting
 
     def answered(self, key: object, name: str = "") -> tuple[Channel, str]:
-        """The channel and the origin of a result.
-
-        Args:
-            key: the vendor's identifier of the call.
-            name: the tool, where the result says it.
-        """
+        """The channel and the origin of a result."""
         # Not taken out: some agents write a result twice.
         call = self._waiting.get(key) if isinstance(key, str) else None
         return came_by(call or Call(name, {}))

@@ -20,14 +20,7 @@ Json: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Call:
-    """A call in an answer.
-
-    Attributes:
-        id: of the call.
-        name: of the tool, as the agent has it.
-        arguments: of the call.
-        space: the tool's namespace, in responses.
-    """
+    """A call in an answer."""
 
     id: str
     name: str

@@ -59,14 +59,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Offered:
-    """A tool on offer.
-
-    Attributes:
-        name: its name for the agent.
-        description: as the agent gives it.
-        schema: of its arguments.
-        space: its namespace, in responses.
-    """
+    """A tool on offer."""
 
     name: str
     description: str | None = None
@@ -81,14 +74,7 @@ class Offered:
 
 @dataclass(frozen=True)
 class Request:
-    """A request for an answer.
-
-    Attributes:
-        protocol: the API.
-        said: the conversation.
-        offered: the tools on offer.
-        body: the request itself.
-    """
+    """A request for an answer."""
 
     protocol: Protocol
     said: list[Said]

@@ -35,13 +35,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Player:
-    """The facts about a harness on which a channel may depend.
-
-    Attributes:
-        name: as it is registered.
-        live: whether the model also plays the history.
-        runs_program: whether it runs a program in a folder that holds files.
-    """
+    """The facts about a harness on which a channel may depend."""
 
     name: str
     live: bool

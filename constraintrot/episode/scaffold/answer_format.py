@@ -134,11 +134,6 @@ def call_schema(
 ) -> dict[str, Any]:
     """JSON schema of one answer, for constrained sampling.
 
-    Args:
-        tools: The tools on offer; one alternative each, in this order.
-        scaffold: ``direct`` or ``deliberate``.
-        words: Whether a text may stand in place of the call.
-
     Raises:
         ParameterError: No tools, or an unknown scaffold.
     """

@@ -124,10 +124,6 @@ def passages(messages: Sequence[str], sentences: int = WINDOW_SENTENCES) -> list
 
     The parts of a message are about as long as each other, so that a rule of two sentences
     is seldom cut off behind the first of four.
-
-    Args:
-        messages: texts, a message each.
-        sentences: most sentences of a part.
     """
     found: dict[str, None] = {}
     for message in _sentences(messages):

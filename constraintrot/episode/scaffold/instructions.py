@@ -214,11 +214,7 @@ def without_instructions(text: str) -> str:
 
 
 def form_of(scaffold: str) -> Scaffold:
-    """The answer format of a scaffold's last step; ``review`` acts in that of ``direct``.
-
-    Args:
-        scaffold: a name of ``-T scaffold=``.
-    """
+    """The answer format of a scaffold's last step; ``review`` acts in that of ``direct``."""
     return "deliberate" if scaffold.startswith("deliberate") else "direct"
 
 

@@ -54,10 +54,6 @@ class PolicyWatch:
 
     ``Pipeline.prepare`` calls it with each layer's name and the messages as the layer leaves them.
 
-    Args:
-        episode: the episode whose policy is watched.
-        session: the conversation's session, with its compactions.
-
     Attributes:
         lost_at: the layer that lost the policy; None while the words are present.
     """
@@ -135,13 +131,7 @@ async def play(episode: Episode, settings: PlaySettings) -> Played:
 
 
 class Run:
-    """The play of one episode through a pipeline.
-
-    Args:
-        episode: the staged conversation.
-        settings: the settings of the play.
-        stack: the layers.
-    """
+    """The play of one episode through a pipeline."""
 
     def __init__(self, episode: Episode, settings: PlaySettings, stack: Stack) -> None:
         self.episode, self.settings, self.stack = episode, settings, stack

@@ -173,9 +173,6 @@ class Affinity(Layer):
     """A layer that names a conversation's backend, by rendezvous hashing.
 
     If a backend is removed, only its conversations move. The messages do not change.
-
-    Args:
-        backends: the backends' names.
     """
 
     name = "affinity"

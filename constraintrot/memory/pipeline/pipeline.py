@@ -224,10 +224,6 @@ def settings_of(tool_choice: ToolChoice | None, config: GenerateConfig) -> str:
     """Return the settings of an answer as a text, as ``prepare`` takes it.
 
     It includes an evaluation's own settings, which no public function of Inspect returns.
-
-    Args:
-        tool_choice: as Inspect takes it.
-        config: the sampling settings.
     """
     return repr((tool_choice, config, active_generate_config()))
 

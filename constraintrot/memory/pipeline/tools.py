@@ -43,14 +43,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 class _ToolLayer(Layer):
-    """A layer that offers some of the tools.
-
-    Args:
-        core: names of tools that are always on offer.
-        withheld: names of tools that must not be used.
-        above: the number of tools above which the layer acts; each layer has a default.
-        relevance: the fit of a tool and a request; by words by default.
-    """
+    """A layer that offers some of the tools."""
 
     _above: ClassVar[int]
 

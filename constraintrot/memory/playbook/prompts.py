@@ -61,12 +61,7 @@ _NEW_NOTES: Final = "\n\nAnswer with the new notes: "
 
 
 def reflect(playbook: str, feedback: str) -> str:
-    """Return the Reflector's question, which comes after the messages that it is about.
-
-    Args:
-        playbook: the rendered playbook.
-        feedback: the environment's feedback on the outcome; may be empty.
-    """
+    """Return the Reflector's question, which comes after the messages that it is about."""
     form = f"{_USED}\n{{{_INSIGHT},\n {_VERDICT}}}" if playbook else f"\n{{{_INSIGHT}}}"
     return _REFLECT.format(
         role=REFLECTOR, playbook=playbook and _shown(playbook),
@@ -93,12 +88,7 @@ def curate(playbook: str, insights: Sequence[Mapping[str, Any]]) -> str:
 
 
 def rewrite(notes: str, words: int | None = None) -> str:
-    """Return the rewriter's question, which comes after the new messages.
-
-    Args:
-        notes: the notes so far.
-        words: the most words of the notes; None for no limit.
-    """
+    """Return the rewriter's question, which comes after the new messages."""
     budget = f" Use at most {words} words." if words else ""
     form = _REWRITE if notes else _FIRST
     return form.format(role=REWRITER, budget=budget, marker=_NOTES, notes=notes, end=_NEW_NOTES)

@@ -118,13 +118,7 @@ class RefusedError(PlaybookError):
 
 
 class Merger:
-    """The executor of operations on a store.
-
-    Args:
-        store: the bullets.
-        protect: whether constraints are exempt from UPDATE, MERGE and DELETE.
-        room: returns whether a constraint fits beside the pins and the other constraints.
-    """
+    """The executor of operations on a store."""
 
     def __init__(self, store: Store, protect: bool, room: Callable[[Bullet], bool]) -> None:
         self.store, self.protect, self.room = store, protect, room

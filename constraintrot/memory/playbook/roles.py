@@ -31,14 +31,7 @@ MAX_TOKENS = 1_200
 
 @dataclass
 class Cost:
-    """The cost of model calls.
-
-    Attributes:
-        calls: the number of calls.
-        input_tokens: tokens sent, including cached ones.
-        output_tokens: tokens written.
-        seconds: the time waited.
-    """
+    """The cost of model calls."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -127,13 +120,7 @@ async def reflect(
 
 
 async def curate(model: Model, playbook: str, reflection: Reflection) -> tuple[Delta, Cost]:
-    """Ask the Curator for a delta, and add the counters of the reflection to it.
-
-    Args:
-        model: of role ``curator``.
-        playbook: rendered.
-        reflection: the reflection to bring in; without insights no model is asked.
-    """
+    """Ask the Curator for a delta, and add the counters of the reflection to it."""
     if not reflection.insights:
         return Delta(reflection.counts, reflection.faults), Cost()
     question = prompts.curate(playbook, reflection.insights)

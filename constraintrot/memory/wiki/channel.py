@@ -45,14 +45,7 @@ _SUMMARY: Final = 160
 def vault(
     variant: Variant, rules: Sequence[str], channel: WikiChannel, others: int = OTHERS
 ) -> Wiki:
-    """Return a vault of earlier sessions, in memory.
-
-    Args:
-        variant: the variant whose scenario is used.
-        rules: the policy and its distractors, or neutral texts.
-        channel: the place of the rules.
-        others: sources beside theirs.
-    """
+    """Return a vault of earlier sessions, in memory."""
     in_schema = channel == "wiki_schema"
     wiki = Wiki.create(Memory(), rules if in_schema else (), time=TIME)
     if not in_schema:
@@ -70,12 +63,7 @@ def files(wiki: Wiki) -> dict[str, str]:
 
 
 def shown(episode: Episode, vault: Mapping[str, str]) -> Episode:
-    """Return the episode of a session that is shown the answer to a query of a vault.
-
-    Args:
-        episode: the episode; its request is the question.
-        vault: its files, by path.
-    """
+    """Return the episode of a session that is shown the answer to a query of a vault."""
     variant = episode.variant
     wiki = Wiki(Memory(dict(vault)))
     answer = wiki.query(variant.allowed_trigger if episode.allowed else variant.trigger)

@@ -115,10 +115,6 @@ def search(text: str, wanted: Sequence[str]) -> tuple[list[tuple[Line, float]], 
 
     A term counts if a word begins with it; rarer terms count more. Terms of most lines only
     rank the lines that rarer terms have found.
-
-    Args:
-        text: the index.
-        wanted: as ``terms`` gives them.
     """
     # An editor may have taken the last line's end away.
     text = text if text.endswith("\n") else f"{text}\n"

@@ -168,10 +168,6 @@ def by_code(source: Source, known: Callable[[str], bool]) -> Plan:
     """Return a plan without a model: a concept page of the source's title and first sentences.
 
     It makes a source findable and links to existing pages; it draws no conclusions.
-
-    Args:
-        source: the source.
-        known: whether a page of that name exists.
     """
     said = [one_line(found[0]) for found in _SENTENCE.finditer(source.text)]
     said = [one for one in said if terms(one)]

@@ -258,12 +258,6 @@ def _named(name: str, wanted: Sequence[str]) -> int:
 def excerpt(text: str, wanted: Sequence[str], room: int, whole: Collection[int] = ()) -> str:
     """Return lines of a text within a number of tokens: rules first, then lines that match.
 
-    Args:
-        text: the text.
-        wanted: the question's terms.
-        room: tokens.
-        whole: numbers of the lines that are always kept.
-
     Raises:
         WikiError: those lines alone exceed that number of tokens.
     """

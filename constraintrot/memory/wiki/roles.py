@@ -93,12 +93,6 @@ async def ingest(model: Model, wiki: Wiki, source: Source, *, time: str = "") ->
 
     If the writer's answer cannot be read at all, plain code makes the page.
 
-    Args:
-        model: of the role ``wiki_writer``.
-        wiki: the vault.
-        source: the source.
-        time: in UTC; by default the current time.
-
     Raises:
         WikiError: as ``writing.ingest``; then the model was not asked.
     """

@@ -66,10 +66,6 @@ _ORDERS: Final = frozenset(["## Write order", "## Read order"])
 def render(rules: Iterable[str] = (), wording: Wording = "consequence") -> str:
     """Return a schema.
 
-    Args:
-        rules: policies that hold regardless of the vault's content.
-        wording: the wording of the write order's steps.
-
     Raises:
         WikiError: the wording is unknown.
     """

@@ -110,11 +110,6 @@ class Compiler:
     """Compiles the blocks of one registry.
 
     Arguments and errors are those of the methods of ``Registry`` with the same names.
-
-    Args:
-        store: the blocks.
-        searcher: runs the gate.
-        counter: of tokens.
     """
 
     def __init__(self, store: Store, searcher: Searcher, counter: Counter) -> None:

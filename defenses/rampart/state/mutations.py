@@ -41,12 +41,6 @@ class Mutations:
     """The only way into a registry's state, and out of it.
 
     Arguments and errors are those of the methods of ``Registry`` with the same names.
-
-    Args:
-        store: the blocks.
-        grants: who may change them.
-        counter: of tokens.
-        scorer: what a block is worth, where an eviction brings none.
     """
 
     def __init__(self, store: Store, grants: Grants, counter: Counter, scorer: Scorer) -> None:

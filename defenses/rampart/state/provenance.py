@@ -89,12 +89,7 @@ class Logged(fork_safety.Watched[tuple[Line, ...]], Protocol):
 
 
 def lineage_of(store: Logged, owner: UUID) -> Provenance:
-    """The lineage of a registry's blocks.
-
-    Args:
-        store: of the registry.
-        owner: whose blocks in other registries are told of, too.
-    """
+    """The lineage of a registry's blocks."""
     elsewhere = fork_safety.written_elsewhere(store, owner)
     return Provenance(store.lines(), tuple(line for lines in elsewhere for line in lines))
 
