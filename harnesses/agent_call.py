@@ -23,11 +23,7 @@ from constraintrot.errors import EpisodeError
 
 
 def check_trigger(episode: Episode, messages: Sequence[ChatMessage]) -> None:
-    """Assert that the trigger is whole in what the model is sent.
-
-    Raises:
-        EpisodeError: it is not.
-    """
+    """Assert that the trigger is whole in what the model is sent."""
     wanted = episode.trigger.messages[-1].text
     if not any(message.role == "user" and wanted in message.text for message in messages):
         raise EpisodeError("the trigger is not whole in the last model input")

@@ -27,11 +27,7 @@ def framework_pins(defense: Defense) -> PinnedBlock | None:
 
 
 def check_pinned(pins: PinnedBlock | None, sent: Sequence[ChatMessage]) -> None:
-    """Assert that the pins are in the agent's input exactly once.
-
-    Raises:
-        EpisodeError: they are not.
-    """
+    """Assert that the pins are in the agent's input exactly once."""
     block = _block(pins)
     texts = [m.text for m in sent if m.role in ("system", "user")]
     if block and sum(text.count(block) for text in texts) != 1:
@@ -39,11 +35,7 @@ def check_pinned(pins: PinnedBlock | None, sent: Sequence[ChatMessage]) -> None:
 
 
 def check_unpinned(pins: PinnedBlock | None, shown: Sequence[ChatMessage]) -> None:
-    """Assert that a summarizer is not shown the pins, which it could otherwise repeat.
-
-    Raises:
-        EpisodeError: it is.
-    """
+    """Assert that a summarizer is not shown the pins, which it could otherwise repeat."""
     block = _block(pins)
     if block and any(block in text for text in message_texts(shown)):
         raise EpisodeError("the summarizer was shown the pinned policies")

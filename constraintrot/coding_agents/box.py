@@ -59,11 +59,7 @@ def isolation() -> tuple[str, ...] | None:
 
 
 def check_network(network: Network) -> None:
-    """Check that an agent can be kept from the network, or that the user said otherwise.
-
-    Raises:
-        ParameterError: it cannot, and the user did not.
-    """
+    """Check that an agent can be kept from the network, or that the user said otherwise."""
     if network == "host":
         warnings.warn(
             "network=host: the coding agent executes what its model writes, with this machine's"

@@ -178,9 +178,6 @@ async def asked(
     Args:
         ask: asks the summarizer.
         read: the summary in its output; blank where there is none.
-
-    Raises:
-        NoSummaryError: it wrote nothing twice.
     """
     reason = ""
     for attempt in range(ATTEMPTS):

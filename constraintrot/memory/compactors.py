@@ -75,11 +75,7 @@ class PlaybookCompaction(OlderTurns):
         self.similarity = similarity
 
     async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
-        """Learn from the older turns, and put the playbook in their place.
-
-        Raises:
-            EpisodeError: pins and constraints exceed the budget.
-        """
+        """Learn from the older turns, and put the playbook in their place."""
         try:
             playbook = self.playbook()
             held, new = state_in(PLAYBOOK, flat(span.older))

@@ -193,11 +193,7 @@ def _wanted(question: Question, parameters: Parameters) -> Iterator[tuple[str, i
 
 
 def rows(folder: Path) -> list[Row]:
-    """Read the rows of a folder, except a last line that a kill cut off.
-
-    Raises:
-        ConstraintRotError: the file holds something else.
-    """
+    """Read the rows of a folder, except a last line that a kill cut off."""
     path = folder / ROWS
     if not path.exists():
         return []

@@ -125,11 +125,7 @@ class Clock:
 
     @classmethod
     def parse(cls, written: str) -> Clock:
-        """Read ``09:15``.
-
-        Raises:
-            ScenarioError: it is no time of day.
-        """
+        """Read ``09:15``."""
         hour, _, minute = written.strip().partition(":")
         if not (hour.isdecimal() and minute.isdecimal() and int(hour) < 24 and int(minute) < 60):
             raise ScenarioError(f"{written!r} is no time of day")

@@ -97,11 +97,7 @@ def _parts(source: str) -> list[str]:
 
 
 def _end(rest: str) -> int:
-    """Return the index of the ``}}`` that closes an expression, which may hold braces of its own.
-
-    Raises:
-        ScenarioError: none does.
-    """
+    """Return the index of the ``}}`` that closes an expression, which may hold braces of its own."""
     depth = 0
     for at, sign in enumerate(rest):
         if sign == "{":

@@ -99,11 +99,7 @@ class Generators:
         self.homes = _HOMES_BEFORE if texts < HOSTS else _HOMES
 
     def __call__(self, name: str) -> Value:
-        """The value of a placeholder.
-
-        Raises:
-            ScenarioError: no such generator.
-        """
+        """The value of a placeholder."""
         kind, _, number = name.partition(".")
         if kind in self.numbers:
             span = self.numbers[kind]

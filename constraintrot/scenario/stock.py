@@ -44,11 +44,7 @@ def names(locale: str) -> tuple[str, ...]:
 
 
 def check_names(locale: str, topics: list[str]) -> None:
-    """Refuse topics that a locale has not.
-
-    Raises:
-        UnknownNameError: it lists those that there are.
-    """
+    """Refuse topics that a locale has not."""
     for topic in topics:
         if topic not in names(locale):
             raise UnknownNameError(f"history topic of locale {locale}", topic, names(locale))

@@ -37,11 +37,7 @@ def read(path: Path) -> list[Tool]:
 
 
 def defined(data: Any, where: str) -> list[Tool]:
-    """The tools that decoded JSON or YAML defines, in the forms that ``read`` takes.
-
-    Raises:
-        ParameterError: it defines no tools, or too many.
-    """
+    """The tools that decoded JSON or YAML defines, in the forms that ``read`` takes."""
     found: dict[str, Tool] = {}
     for name, description, schema in _definitions(data):
         usable = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:64]

@@ -147,11 +147,7 @@ def _apart(read_ones: list[UserFile]) -> list[UserFile]:
 
 
 def make_known(given: Iterable[UserFile], taken: Sequence[str]) -> None:
-    """Make scenarios known by family and locale, as those of an installed package are.
-
-    Raises:
-        ScenarioError: a family is taken.
-    """
+    """Make scenarios known by family and locale, as those of an installed package are."""
     global _made_known  # one table for the process, as of installed packages
     for one in given:
         if one.scenario.family in taken:

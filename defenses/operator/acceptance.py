@@ -14,11 +14,7 @@ from constraintrot.defenses.operator.state import State
 
 
 def check_trust(directive: Directive, state: State) -> None:
-    """Let through a directive whose key was not revoked.
-
-    Raises:
-        UnknownKeyError: it was.
-    """
+    """Let through a directive whose key was not revoked."""
     if directive.key in state.revoked:
         raise UnknownKeyError(
             f"key {directive.key} was revoked here; sign the directive with another one"
@@ -26,11 +22,7 @@ def check_trust(directive: Directive, state: State) -> None:
 
 
 def check_scope(scope: Scope, here: Scope) -> None:
-    """Let through what is meant for a deployment and session.
-
-    Raises:
-        ScopeError: it is meant for another one.
-    """
+    """Let through what is meant for a deployment and session."""
     if scope.deployment != here.deployment:
         raise ScopeError(
             f"the directive is for deployment {scope.deployment!r}, and this is {here.deployment!r}"
@@ -60,11 +52,7 @@ def check_time(directive: Directive, now: float, skew: float) -> None:
 
 
 def check_revision(state: State, least: int) -> None:
-    """Let through a state of a revision, or a later one.
-
-    Raises:
-        StateError: it is older.
-    """
+    """Let through a state of a revision, or a later one."""
     if state.revision < least:
         raise StateError(
             f"the kept state is of revision {state.revision}, and {least} at least is expected:"
@@ -77,9 +65,6 @@ def check_newer(kept: State | None, known: State) -> None:
 
     Each change has a revision of its own, so two states of one revision differ only
     where they are not of one history.
-
-    Raises:
-        StateError: it is neither, or is gone.
     """
     if kept == known or (kept is not None and kept.revision > known.revision):
         return

@@ -111,11 +111,7 @@ def name_key(name: str) -> str:
 
 
 def checked_int(what: str, value: object, *, least: int = 0, most: int | None = None) -> int:
-    """A whole number in a range; True is none.
-
-    Raises:
-        RegistryError: it is not.
-    """
+    """A whole number in a range; True is none."""
     if type(value) is not int or value < least or (most is not None and value > most):
         upper = "" if most is None else f" to {most}"
         raise RegistryError(
@@ -125,11 +121,7 @@ def checked_int(what: str, value: object, *, least: int = 0, most: int | None = 
 
 
 def checked_source(source: object) -> Source:
-    """One of the three sources.
-
-    Raises:
-        RegistryError: another one.
-    """
+    """One of the three sources."""
     plain = _text("source", source)
     for known in SOURCES:
         if plain == known:
@@ -138,11 +130,7 @@ def checked_source(source: object) -> Source:
 
 
 def plain_id(what: str, value: object) -> UUID:
-    """An id as a plain ``UUID``: a subclass could compare and hash as it likes.
-
-    Raises:
-        RegistryError: it is no id.
-    """
+    """An id as a plain ``UUID``: a subclass could compare and hash as it likes."""
     if type(value) is UUID:
         return value
     number = _INT(value) if isinstance(value, UUID) else None

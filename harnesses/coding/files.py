@@ -144,11 +144,7 @@ def roles_of(text: str, messages: Sequence[ChatMessage]) -> list[str]:
 
 
 def check_held(text: str, messages: Sequence[ChatMessage], title: str) -> None:
-    """Assert that an agent's request holds what its hook handed out.
-
-    Raises:
-        EpisodeError: it does not.
-    """
+    """Assert that an agent's request holds what its hook handed out."""
     if text and not roles_of(text, messages):
         raise EpisodeError(
             f"{title} asked its model without the pin: its hook is installed, and the hook's text"

@@ -100,11 +100,7 @@ CARRIERS = frozenset(
 
 
 def allowed_keys(given: Any) -> frozenset[str]:
-    """The setting that lets keys through, checked.
-
-    Raises:
-        ParameterError: it is not a list.
-    """
+    """The setting that lets keys through, checked."""
     if given is not None and (isinstance(given, str) or not isinstance(given, Sequence)):
         raise ParameterError('keys is a list of keys, as ["chat_template_kwargs"]')
     return frozenset(cast("Sequence[str]", given or ()))

@@ -11,11 +11,7 @@ T = TypeVar("T")
 
 
 def refuse(unknown: Mapping[str, object], known: Sequence[str]) -> None:
-    """Refuse parameters that a task does not have; Inspect would only warn.
-
-    Raises:
-        ParameterError: there is an unknown parameter.
-    """
+    """Refuse parameters that a task does not have; Inspect would only warn."""
     if unknown:
         raise ParameterError(
             f"unknown task parameter {', '.join(map(repr, sorted(unknown)))};"

@@ -64,7 +64,7 @@ def agent_of(
     return graph.compile(checkpointer=InMemorySaver(serde=serde))
 
 
-HEADROOM = {"max_tokens": 1200, "max_tokens_before_summary": 600}
+HEADROOM: dict[str, Any] = {"max_tokens": 1200, "max_tokens_before_summary": 600}
 MATRIX = {
     "nothing": Row({"max_tokens": 10**6}, EVERYTHING),
     # By default the first turns are gone before the summarizer sees them.

@@ -63,6 +63,12 @@ class Place:
         ]  # fmt: skip
 
     @property
+    def server(self) -> dict[str, Any]:
+        """The same, as most agents' settings have it."""
+        command, *arguments = self.mcp
+        return {"command": command, "args": arguments}
+
+    @property
     def window(self) -> int:
         """The size of the context that the agent is told of."""
         return WINDOW if self.compacts else ENDLESS

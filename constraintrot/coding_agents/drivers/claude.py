@@ -46,9 +46,7 @@ class Claude(Agent):
         return "Agent", given | {"subagent_type": "general-purpose"}
 
     def prepare(self, place: Place) -> None:
-        command, *arguments = place.mcp
-        servers = {SERVER: {"command": command, "args": arguments}}
-        place.write(place.box.folder / "mcp.json", {"mcpServers": servers})
+        place.write(place.box.folder / "mcp.json", {"mcpServers": {SERVER: place.server}})
 
     async def start(self, place: Place) -> Dialogue:
         tools = ["Read"] * place.reads_files + ["Agent"] * place.delegates

@@ -35,7 +35,6 @@ class Codex(Agent):
         return "spawn_agent", {"message": task}
 
     def prepare(self, place: Place) -> None:
-        command, *arguments = place.mcp
         at = _COMPACTS_AT if place.compacts else place.window
         config = codex_config(place.box.url, place.window, at)
         config["features"] |= dict.fromkeys(() if place.reads_files else _SHELL, False)
@@ -44,7 +43,7 @@ class Codex(Agent):
             "sandbox_mode": "danger-full-access",
             "developer_instructions": place.system,
             "projects": {str(place.box.work): {"trust_level": "trusted"}},
-            "mcp_servers": {SERVER: {"command": command, "args": arguments}},
+            "mcp_servers": {SERVER: place.server},
         }
         text = "".join(f"{line}\n" for line in toml_settings(config))
         place.write(place.box.home / ".codex" / "config.toml", text)

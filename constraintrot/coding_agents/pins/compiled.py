@@ -202,11 +202,7 @@ def write_compiled(folder: Path, compiled: dict[str, Any]) -> None:
 
 
 def read_compiled(folder: Path) -> dict[str, Any]:
-    """Read the compiled data of the hook.
-
-    Raises:
-        PinInstallError: it is missing, or was damaged.
-    """
+    """Read the compiled data of the hook."""
     compiled = _before(folder)
     if compiled.get("version") != _VERSION:
         raise PinInstallError(f"{folder / 'compiled.json'} is missing or damaged; install again")

@@ -59,11 +59,7 @@ class FileState:
 
     @property
     def text(self) -> str:
-        """The text, without a byte order mark.
-
-        Raises:
-            PinInstallError: it is not UTF-8.
-        """
+        """The text, without a byte order mark."""
         try:
             return (self.data or b"").decode("utf-8").removeprefix("\ufeff")
         except UnicodeDecodeError as error:

@@ -119,9 +119,6 @@ def identity(file: Path, found: PinList, repository: str | None) -> tuple[str | 
         file: of the list.
         found: the list.
         repository: that the user says it is; None for what git says.
-
-    Raises:
-        ScopeError: the list is signed for another repository.
     """
     place = place_of(file, found)
     origin = origin_of(Path(place)) if place else None

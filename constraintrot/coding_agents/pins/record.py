@@ -139,11 +139,7 @@ def together(record: Record, known: Sequence[Record], here: Path) -> list[Record
 
 
 def read_record(folder: Path) -> Record | None:
-    """The record in a folder.
-
-    Raises:
-        PinInstallError: it is damaged.
-    """
+    """The record in a folder."""
     path = folder / RECORD
     if not path.exists():
         return None

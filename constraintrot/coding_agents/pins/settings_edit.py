@@ -93,9 +93,6 @@ def check_dialect(text: str, marked: bool, allowed: Collection[Beyond], title: s
         marked: whether a byte order mark comes before it.
         allowed: what the agent reads beyond strict JSON.
         title: the agent's.
-
-    Raises:
-        PinInstallError: it ignores the file.
     """
     beyond = dict(_root(text).beyond) if text.strip() else {}
     if marked:
@@ -146,9 +143,6 @@ def without_hooks(text: str, command_part: str, created: Collection[str] = ()) -
         text: of the settings file.
         command_part: what only our commands hold.
         created: the events, and perhaps ``hooks``, that go too where they are empty then.
-
-    Raises:
-        PinInstallError: the text is no JSON object.
     """
     if not text.strip():
         return text
@@ -273,11 +267,7 @@ def _entry_less(entry: object, command_part: str) -> object | None:
 def _checked(
     before: str, after: str, wanted: object, part: str = "", created: Collection[str] = ()
 ) -> str:
-    """The text after a change, which says what it should.
-
-    Raises:
-        PinInstallError: it does not.
-    """
+    """The text after a change, which says what it should."""
     try:
         made = root_of(after)
         # A list that was made for our hooks stays where the user put a comment into it.

@@ -190,11 +190,7 @@ def _without_prompt(text: str) -> str:
 
 
 def toml_of(text: str) -> dict[str, Any]:
-    """A TOML text's value.
-
-    Raises:
-        PinInstallError: it is no TOML, or too deep.
-    """
+    """A TOML text's value."""
     # Of a key in many parts the time to read it grows with their square.
     if _LONG_KEY.search(text):
         raise PinInstallError("it has a key of more than 64 parts")

@@ -262,11 +262,7 @@ def is_log(path: Path, head: bytes) -> bool:
 
 
 def samples(path: Path) -> Iterator[tuple[str, Callable[[Losses], Iterator[Event]]]]:
-    """Name and events of each sample.
-
-    Raises:
-        MissingExtraError: inspect_ai is not installed.
-    """
+    """Name and events of each sample."""
     if not installed("inspect_ai"):
         raise MissingExtraError(
             f"{path} is an Inspect log, which needs inspect_ai: pip install 'constraintrot[inspect]'"

@@ -63,11 +63,7 @@ def read(unit: Record) -> list[Recorded]:
 
 
 def contexts(body: Record) -> list[Recorded]:
-    """The contexts in a body: one, and one more for each compaction of the provider's in it.
-
-    Raises:
-        ValueError: it holds no messages.
-    """
+    """The contexts in a body: one, and one more for each compaction of the provider's in it."""
     protocol = _protocol(body)
     if protocol is None:
         raise ValueError("no messages")

@@ -132,11 +132,7 @@ def render_call(function: str, arguments: Mapping[str, Any]) -> str:
 def call_schema(
     tools: Sequence[ToolLike], scaffold: Scaffold = "direct", *, words: bool = False
 ) -> dict[str, Any]:
-    """JSON schema of one answer, for constrained sampling.
-
-    Raises:
-        ParameterError: No tools, or an unknown scaffold.
-    """
+    """JSON schema of one answer, for constrained sampling."""
     check_scaffold(scaffold)
     if not tools:
         raise ParameterError("a call schema needs at least one tool")

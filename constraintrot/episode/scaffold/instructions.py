@@ -192,9 +192,6 @@ def instructions(
         native: The provider has a form of its own for calls, so ``direct`` tells none.
         decline_tool: Whether a tool is on offer by which to decline; else words may
             stand in place of the call.
-
-    Raises:
-        ParameterError: An unknown scaffold or locale.
     """
     check_scaffold(scaffold)
     known = _TEXTS if decline_tool else _WITHOUT_DECLINE

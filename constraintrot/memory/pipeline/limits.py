@@ -114,11 +114,7 @@ def _without(message: ChatMessage) -> ChatMessage:
 
 
 def _turns(messages: list[ChatMessage], most: int) -> list[ChatMessage]:
-    """Return the messages without the oldest turns, so that the history fits.
-
-    Raises:
-        PipelineOverflowError: the latest turn alone does not.
-    """
+    """Return the messages without the oldest turns, so that the history fits."""
 
     def used(kept: Sequence[ChatMessage]) -> int:
         return size(_grouped(kept)["history"])

@@ -94,11 +94,7 @@ class Bullet:
 
 
 def bullet_from(data: Mapping[str, Any]) -> Bullet:
-    """Return the bullet of plain data, after checking it.
-
-    Raises:
-        PlaybookError: the data is not from ``Bullet.plain``.
-    """
+    """Return the bullet of plain data, after checking it."""
     try:
         one = Bullet(**{**data, "sources": tuple(data["sources"])})
         counts = (one.helpful, one.harmful, one.touched)

@@ -123,11 +123,7 @@ def _texts(turn: HistoryTurn) -> Iterator[str]:
 
 
 def changed(episode: Episode, change: Callable[[Wiki], None]) -> Episode:
-    """Return the episode of a session whose vault an attack has changed.
-
-    Raises:
-        EpisodeError: the episode has no wiki.
-    """
+    """Return the episode of a session whose vault an attack has changed."""
     if not episode.store:
         raise EpisodeError("the attack works on the vault of a wiki; choose channel=wiki")
     store = Memory(dict(episode.store))

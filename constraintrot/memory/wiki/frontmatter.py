@@ -39,11 +39,7 @@ def split(text: str) -> tuple[dict[str, Any], str]:
 
 
 def parts(text: str) -> tuple[str, str]:
-    """Return the lines of the frontmatter as they are written, and the body.
-
-    Raises:
-        WikiError: the text has no frontmatter.
-    """
+    """Return the lines of the frontmatter as they are written, and the body."""
     found = _FRONTMATTER.match(text)
     if found is None:
         raise WikiError("it has no frontmatter")

@@ -135,11 +135,7 @@ def finished(store: Store) -> tuple[str, ...]:
 
 
 def read_journal(text: str) -> dict[str, Any]:
-    """Parse a journal: the writes of an ingest that was cut off.
-
-    Raises:
-        WikiError: the journal is damaged.
-    """
+    """Parse a journal: the writes of an ingest that was cut off."""
     try:
         job: Any = json.loads(text)
         Source(**job["source"]), from_plain(job["plan"])

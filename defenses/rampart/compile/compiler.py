@@ -48,9 +48,6 @@ def choose(
         adds_up: whether the counts of frames sum to the count of the text. Where
             they do not, the text itself is counted, and blocks at the end are let
             go until it fits.
-
-    Raises:
-        PinOverflowError: the pins alone are over the budget.
     """
     pinned = moment.pinned_tokens
     if not adds_up and moment.pins:
@@ -206,9 +203,6 @@ def verification(store: Store, text: str | Iterable[str]) -> Verification:
     Args:
         store: of the registry.
         text: a context, or its messages; one of them has to hold a pin whole.
-
-    Raises:
-        RegistryError: something in it is no text.
     """
     texts = [text] if isinstance(text, str) else list(text)
     if not all(isinstance(one, str) for one in texts):  # callers may be untyped

@@ -104,9 +104,6 @@ class Index:
 
         Returns:
             Shape (pins + others,).
-
-        Raises:
-            EmbeddingError: the query's vector is of another length.
         """
         count = len(self._keys)
         if count and query.size != self._matrix.shape[1]:

@@ -59,11 +59,7 @@ def write(
 def write_held(
     path: str | Path, state: Mapping[str, object], key: bytes, *, largest: int = LARGEST
 ) -> None:
-    """``write``, for who holds the lock of the file already.
-
-    Raises:
-        SnapshotError: as for ``write``.
-    """
+    """``write``, for who holds the lock of the file already."""
     _check_key(key)
     content = _sealed(state, key)
     if len(content) > largest:

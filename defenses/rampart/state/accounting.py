@@ -130,11 +130,7 @@ default_scorer = WeightedScorer()
 
 
 def lowest(blocks: Sequence[Block], scorer: Scorer) -> list[Block]:
-    """Blocks from the least worth on, the earlier first among equals, without the infinite.
-
-    Raises:
-        RegistryError: a score is not a number.
-    """
+    """Blocks from the least worth on, the earlier first among equals, without the infinite."""
     scored: list[tuple[float, int]] = []
     for at, block in enumerate(blocks):
         score = float(scorer(block))

@@ -36,11 +36,7 @@ class Grants:
         self.numbers.setdefault(who, len(self.numbers) + 1)
 
     def author(self, who: UUID) -> str:
-        """Return a frame's name for an author.
-
-        Raises:
-            AuthorityError: neither the owner nor ever granted to.
-        """
+        """Return a frame's name for an author."""
         if who == self.owner:
             return OWNER
         if who not in self.numbers:
@@ -55,11 +51,7 @@ class Grants:
         return self.pinning.get(who, False) if pin else who in self.pinning
 
     def check(self, who: UUID, *, pin: bool = False) -> None:
-        """Let through who may write, or pin.
-
-        Raises:
-            AuthorityError: the principal may not.
-        """
+        """Let through who may write, or pin."""
         if not self.allows(who, pin=pin):
             what = "pin" if pin else "write"
             raise AuthorityError(
@@ -67,11 +59,7 @@ class Grants:
             )
 
     def check_owner(self, who: UUID) -> None:
-        """Let the owner through.
-
-        Raises:
-            AuthorityError: it is somebody else.
-        """
+        """Let the owner through."""
         if who != self.owner:
             raise AuthorityError(f"principal {who} does not own this registry; only its owner may")
 

@@ -153,11 +153,7 @@ def chained(entries: Iterable[Entry]) -> bool:
 
 
 def parsed(row: object) -> Entry:
-    """An entry from its ``row``.
-
-    Raises:
-        RegistryError: the row is not one.
-    """
+    """An entry from its ``row``."""
     match row:
         case [
             int() as index, float() as when, str() as action, str() as by, str() as name,

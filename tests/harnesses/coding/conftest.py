@@ -13,6 +13,8 @@ from tests.harnesses.coding import fakes
 
 @pytest.fixture(scope="package", autouse=True)
 def _fake_agents() -> Iterator[None]:
+    # Complete first, or what is loaded meanwhile is lost with the patch.
+    HARNESSES.names()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(HARNESSES, "_components", dict(HARNESSES._components))
         patch.setattr(HARNESSES, "_origin", dict(HARNESSES._origin))

@@ -1,0 +1,284 @@
+"""The agents that editors drive by the Agent Client Protocol (ACP), each with an option for it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from abc import abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from constraintrot.coding_agents.configuration import (
+    GEMINI_MODEL,
+    MODEL,
+    OPENCODE_ENVIRONMENT,
+    copilot_environment,
+    gemini_environment,
+    gemini_settings,
+    opencode_config,
+    opencode_types,
+    openhands_environment,
+    openhands_settings,
+    qwen_environment,
+    qwen_settings,
+)
+from constraintrot.coding_agents.drivers.agent import (
+    WINDOW,
+    Agent,
+    Dialogue,
+    FullOn,
+    NativeCall,
+    Place,
+)
+from constraintrot.coding_agents.drivers.json_rpc import begin_acp
+from constraintrot.coding_agents.wire.conversation import SERVER
+
+Command = tuple[list[str], dict[str, str]]
+
+
+class AcpAgent(Agent):
+    """An agent that is started as a server of the protocol.
+
+    Attributes:
+        own: its tools that run, write or fetch something.
+        reading: its tool that reads a file, and the name of the path in a call.
+        delegating: its tools for sub-agents, the one that is called first.
+        delegated: arguments of that call besides the task.
+        shadowed: whether a tool of its own that is off takes a scenario's of that name with it.
+        compacting: its command to compact; empty if it has none.
+    """
+
+    own: ClassVar[tuple[str, ...]]
+    reading: ClassVar[tuple[str, str]]
+    delegating: ClassVar[tuple[str, ...]]
+    delegated: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    shadowed: ClassVar[bool] = False
+    compacting: ClassVar[str] = ""
+
+    def read_call(self, path: Path) -> NativeCall:
+        tool, name = self.reading
+        return tool, {name: str(path)}
+
+    def delegate_call(self, task: str) -> NativeCall | None:
+        given = {"description": "A small task", "prompt": task}
+        return self.delegating[0], given | dict(self.delegated)
+
+    def off(self, place: Place) -> list[str]:
+        """The agent's own tools that are off."""
+        named = [*self.own, *(() if place.reads_files else self.reading[:1])]
+        named += () if place.delegates else self.delegating
+        kept = {tool.name for tool in place.tools} if self.shadowed else set[str]()
+        return [name for name in named if name not in kept]
+
+    @abstractmethod
+    def command(self, place: Place) -> Command:
+        """The program's arguments and variables."""
+
+    async def start(self, place: Place) -> Dialogue:
+        argv, env = self.command(place)
+        argv = [str(place.installed.program), *argv]
+        program = await place.box.start(self.package.title, argv, env)
+        return await begin_acp(program, place, compact=self.compacting)
+
+
+class Copilot(AcpAgent):
+    """Copilot CLI has the whole conversation summarised, and lists what the user said beside."""
+
+    name: ClassVar[str] = "copilot"
+    memory_file: ClassVar[str] = ".copilot/copilot-instructions.md"
+    asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"Please write the summary now")
+    own: ClassVar[tuple[str, ...]] = (
+        "bash", "read_bash", "write_bash", "stop_bash", "list_bash", "create", "edit", "sql",
+        "grep", "glob", "read_agent", "list_agents", "write_agent", "web_fetch", "ask_user",
+        "report_intent", "update_todo", "skill", "store_memory", "exit_plan_mode",
+        "fetch_copilot_cli_documentation",
+    )  # fmt: skip
+    reading: ClassVar[tuple[str, str]] = ("view", "path")
+    delegating: ClassVar[tuple[str, ...]] = ("task",)
+    delegated: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {"name": "small", "mode": "sync", "agent_type": "general-purpose"}
+    )
+    compacting: ClassVar[str] = "/compact"
+
+    def prepare(self, place: Place) -> None:
+        server = {"type": "local", **place.server, "tools": ["*"]}
+        place.write(place.box.folder / "mcp.json", {"mcpServers": {SERVER: server}})
+        # It has no option that adds to its system prompt; the instructions of a folder do.
+        folder = place.box.folder / "instructions"
+        place.write(folder / "operator.instructions.md", place.system)
+
+    def command(self, place: Place) -> Command:
+        argv = [
+            "--acp", "--allow-all", "--no-auto-update", "--disable-builtin-mcps",
+            f"--excluded-tools={','.join(self.off(place))}",
+            "--additional-mcp-config", f"@{place.box.folder / 'mcp.json'}",
+        ]  # fmt: skip
+        env = copilot_environment(place.box.url, place.window)
+        env["COPILOT_CUSTOM_INSTRUCTIONS_DIRS"] = str(place.box.folder / "instructions")
+        return argv, env
+
+
+class OpenCode(AcpAgent):
+    """opencode has the whole conversation summarised, by a request with a prompt of its own."""
+
+    name: ClassVar[str] = "opencode"
+    memory_file: ClassVar[str] = ".config/opencode/AGENTS.md"
+    # It also asks for a title, without tools too.
+    asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"the summary process")
+    own: ClassVar[tuple[str, ...]] = (
+        "bash", "edit", "write", "patch", "webfetch", "websearch", "codesearch", "skill",
+        "todowrite", "todoread", "question", "grep", "glob", "list", "lsp",
+    )  # fmt: skip
+    reading: ClassVar[tuple[str, str]] = ("read", "filePath")
+    delegating: ClassVar[tuple[str, ...]] = ("task",)
+    delegated: ClassVar[Mapping[str, Any]] = MappingProxyType({"subagent_type": "general"})
+    compacting: ClassVar[str] = "/compact"
+
+    def prepare(self, place: Place) -> None:
+        config = opencode_config(place.box.url, place.window) | {
+            "snapshot": False,
+            "lsp": False,
+            "formatter": False,
+            "permission": {"*": "allow", **dict.fromkeys(self.off(place), "deny")},
+            "mcp": {SERVER: {"type": "local", "command": place.mcp, "enabled": True}},
+            "compaction": {"auto": place.compacts},
+            "agent": {"build": {"prompt": place.system}},
+        }
+        home = place.box.home / ".config" / "opencode"
+        place.write(home / "opencode.json", config)
+        for name, text in opencode_types().items():
+            place.write(home / name, text)
+
+    def command(self, place: Place) -> Command:
+        quiet = {"OPENCODE_EXPERIMENTAL_DISABLE_FILEWATCHER": "1", "OPENCODE_LOG_LEVEL": "ERROR"}
+        return ["acp"], {**OPENCODE_ENVIRONMENT, **quiet}
+
+
+class OpenHands(AcpAgent):
+    """OpenHands has the older half of a conversation summarised when a request is refused as too long.
+
+    It keeps its system prompt and what the user said first, which is its default.
+    """
+
+    name: ClassVar[str] = "openhands"
+    full_on: ClassVar[FullOn] = "refusal"
+    added: ClassVar[Mapping[str, Any]] = MappingProxyType({"security_risk": "LOW"})
+    memory_file: ClassVar[str] = ".openhands/skills/rules.md"
+    asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(
+        r"Now summarize the events using the rules above"
+    )
+    own: ClassVar[tuple[str, ...]] = ("terminal", "task_tracker", "invoke_skill")
+    reading: ClassVar[tuple[str, str]] = ("file_editor", "path")
+    delegating: ClassVar[tuple[str, ...]] = ("task",)
+    delegated: ClassVar[Mapping[str, Any]] = MappingProxyType({"subagent_type": "general-purpose"})
+    shadowed: ClassVar[bool] = True
+
+    def read_call(self, path: Path) -> NativeCall:
+        return self.reading[0], {"command": "view", "path": str(path)}
+
+    def prepare(self, place: Place) -> None:
+        folder = place.box.home / ".openhands"
+        place.write(folder / "agent_settings.json", openhands_settings(place.box.url))
+        place.write(folder / "mcp.json", {"mcpServers": {SERVER: place.server}})
+        # It has no option that adds to its system prompt; a skill of the user's does.
+        place.write(folder / "skills" / "operator.md", place.system)
+        # It cannot be told to offer fewer tools.
+        refused = json.dumps({"decision": "deny", "reason": "This tool is off."})
+        refuse = {"type": "command", "command": f"printf %s {shlex.quote(refused)}"}
+        before = [{"matcher": "|".join(self.off(place)), "hooks": [refuse]}]
+        place.write(folder / "hooks.json", {"hooks": {"PreToolUse": before}})
+
+    def command(self, place: Place) -> Command:
+        return ["acp", "--always-approve"], openhands_environment(place.box.home)
+
+
+# Of Gemini CLI's own model, in tokens.
+_GEMINI_WINDOW = 1_048_576
+_SHARE, _NEVER = 0.05, 1.0
+_SNAPSHOT = re.compile(r"<state_snapshot>.*</state_snapshot>", re.DOTALL)
+
+
+class Gemini(AcpAgent):
+    """Gemini CLI compacts within a turn, once its tools' results are in."""
+
+    name: ClassVar[str] = "gemini"
+    full_summary: ClassVar[bool] = True
+    full: ClassVar[int] = _GEMINI_WINDOW // 2
+    rule_file: ClassVar[str] = "GEMINI.md"
+    memory_file: ClassVar[str] = ".gemini/GEMINI.md"
+    asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"state_snapshot")
+    # An allow-list would leave out the tools of MCP servers too.
+    own: ClassVar[tuple[str, ...]] = (
+        "update_topic", "list_directory", "grep_search", "glob", "replace", "write_file",
+        "web_fetch", "run_shell_command", "google_web_search", "save_memory", "write_todos",
+        "read_many_files", "ask_user", "enter_plan_mode", "exit_plan_mode", "activate_skill",
+        "list_background_processes", "read_background_output", "get_internal_docs",
+    )  # fmt: skip
+    reading: ClassVar[tuple[str, str]] = ("read_file", "file_path")
+    delegating: ClassVar[tuple[str, ...]] = (
+        "invoke_agent",
+        "codebase_investigator",
+        "cli_help",
+        "generalist",
+    )
+    shadowed: ClassVar[bool] = True
+
+    def delegate_call(self, task: str) -> NativeCall | None:
+        return self.delegating[0], {"agent_name": "generalist", "prompt": task}
+
+    def prepare(self, place: Place) -> None:
+        settings = gemini_settings(_SHARE if place.compacts else _NEVER)
+        servers = {SERVER: {**place.server, "trust": True}}
+        settings |= {"mcpServers": servers, "tools": {"exclude": self.off(place)}}
+        place.write(place.box.home / ".gemini" / "settings.json", settings)
+        place.write(place.box.folder / "system.md", place.system)
+
+    def command(self, place: Place) -> Command:
+        system = {"GEMINI_SYSTEM_MD": str(place.box.folder / "system.md")}
+        return ["--acp", "-m", GEMINI_MODEL, "--yolo"], gemini_environment(place.box.url) | system
+
+    def shaped(self, summary: str) -> str:
+        if _SNAPSHOT.search(summary):
+            return summary
+        return f"<state_snapshot>\n{summary}\n</state_snapshot>"
+
+
+class Qwen(Gemini):
+    """Qwen Code, which came from Gemini CLI, compacts before its next request, within a turn too."""
+
+    name: ClassVar[str] = "qwen"
+    full: ClassVar[int] = WINDOW - 1_000
+    rule_file: ClassVar[str] = "QWEN.md"
+    memory_file: ClassVar[str] = ".qwen/QWEN.md"
+    # The summary has the tag too, and is the user's last message where it compacts within a turn.
+    asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"produce the <state_snapshot>")
+    own: ClassVar[tuple[str, ...]] = (
+        "exec", "edit", "write_file", "zoom_image", "grep_search", "glob", "run_shell_command",
+        "todo_write", "save_memory", "skill", "enter_plan_mode", "exit_plan_mode", "web_fetch",
+        "web_search", "image_gen", "list_directory", "lsp", "ask_user_question", "cron_create",
+        "cron_list", "cron_delete", "loop_wakeup", "list_agents", "task_stop", "send_message",
+        "monitor", "notebook_edit", "read_mcp_resource", "enter_worktree", "exit_worktree",
+        "workflow", "artifact", "record_artifact", "record_source", "propose_goal",
+    )  # fmt: skip
+    delegating: ClassVar[tuple[str, ...]] = ("agent",)
+    delegated: ClassVar[Mapping[str, Any]] = MappingProxyType({"subagent_type": "general-purpose"})
+    compacting: ClassVar[str] = "/compress"
+
+    def delegate_call(self, task: str) -> NativeCall | None:
+        return AcpAgent.delegate_call(self, task)
+
+    def prepare(self, place: Place) -> None:
+        # Else it hides the scenario's tools behind a search.
+        tools = {"disabled": self.off(place), "toolSearch": {"enabled": False}}
+        servers = {SERVER: {**place.server, "trust": True}}
+        settings = qwen_settings(place.window, mcpServers=servers, tools=tools)
+        place.write(place.box.home / ".qwen" / "settings.json", settings)
+
+    def command(self, place: Place) -> Command:
+        argv = ["--acp", "--yolo", "--auth-type", "openai", "-m", MODEL]
+        # Else a first request goes out without the scenario's tools.
+        env = qwen_environment(place.box.url) | {"QWEN_CODE_LEGACY_MCP_BLOCKING": "1"}
+        return [*argv, "--append-system-prompt", place.system], env
