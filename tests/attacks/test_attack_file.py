@@ -65,7 +65,11 @@ def test_every_file_starts_with_the_canary_and_holds_the_notice() -> None:
         text = path.read_text(encoding="utf-8")
         assert text.startswith(f"canary: {CANARY}\n")
         assert "simulation" in yaml.safe_load(text)["notice"]
-    ours = [read_texts(strategies.TEMPLATES), read_texts(registration._FRAMES), *map(file_of, NAMES)]
+    ours = [
+        read_texts(strategies.TEMPLATES),
+        read_texts(registration._FRAMES),
+        *map(file_of, NAMES),
+    ]
     assert all(set(held.locales) == set(LOCALES) for held in ours)
 
 
