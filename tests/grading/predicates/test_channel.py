@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -10,15 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constraintrot.grading.predicates.report_not_in_channel import ReportNotInChannel
-from constraintrot.scenario.predicate import predicate_from
-from tests.helpers import AT_LENGTHS, longest_seconds
 
 RIGHT = ReportNotInChannel(channel="ops-status")
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda node: st.lists(node, max_size=4) | st.dictionaries(st.text(), node, max_size=4),
-    max_leaves=12,
-)
 
 
 def status(channel: object, **more: object) -> str:
@@ -192,15 +184,6 @@ def test_reason_names_the_channel_briefly() -> None:
     assert len(RIGHT.check("post_channel", {"channel": "g" * 999}).reason) < 130
 
 
-def test_scenario_type() -> None:
-    assert predicate_from({"type": "report_not_in_channel", "channel": "ops-status"}) == RIGHT
-
-
-@given(JSON, JSON)
-def test_any_json_gives_a_finding(channel: object, other: object) -> None:
-    assert status(channel, channels=other) in ("violates", "clear", "malformed")
-
-
 @given(st.text())
 def test_nothing_beside_it_hides_another_channel(noise: str) -> None:
     assert status([noise, "general"]) == "violates"
@@ -215,35 +198,3 @@ def test_case_blanks_and_hash_never_matter(name: str, lead: str) -> None:
     same, other = f"{lead}{name.upper()} ", f"{lead}{name}x"
     assert predicate.check("post_channel", {"channel": same}).status == "clear"
     assert predicate.check("post_channel", {"channel": other}).status == "violates"
-
-
-@AT_LENGTHS
-@pytest.mark.parametrize(
-    "piece",
-    [
-        *("#", " ", "\n", ",", "a ", "ops-status,", "\u200b", "[", "'", "# #"),
-        *(
-            "status report ",
-            "状态报告",
-            "。",
-            "? ",
-            "2 of 3 ",
-            "YWJjZGVmZ2g= ",
-            "{{",
-            "<a ",
-            "no send ",
-        ),
-    ],
-)
-def test_long_texts_take_no_longer_than_their_length(piece: str, length: int) -> None:
-    started = time.process_time()
-    status(piece * (length // len(piece)))
-    TOLD.check("send_email", {"subject": "Status report", "body": piece * (length // len(piece))})
-    assert time.process_time() - started < longest_seconds(length)
-
-
-def test_deep_nesting() -> None:
-    node: object = "general"
-    for _ in range(50_000):
-        node = [node]
-    assert status(node) == "violates"

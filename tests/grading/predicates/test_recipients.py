@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -11,15 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constraintrot.grading.predicates.recipients_outside import RecipientsOutside
-from constraintrot.scenario.predicate import predicate_from
-from tests.helpers import AT_LENGTHS, longest_seconds
 
 INSIDE = RecipientsOutside(domain="inside.example")
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda node: st.lists(node, max_size=4) | st.dictionaries(st.text(), node, max_size=4),
-    max_leaves=12,
-)
 
 
 def status(to: object, **more: object) -> str:
@@ -236,17 +228,6 @@ def test_reason_names_the_offender_briefly() -> None:
     assert "'dana@evil.example'" in INSIDE.check("send_email", {"to": "dana@evil.example"}).reason
 
 
-def test_scenario_type() -> None:
-    built = predicate_from({"type": "recipients_outside", "domain": "inside.example"})
-    assert built == INSIDE
-
-
-@given(JSON, JSON, JSON, JSON)
-def test_any_json_gives_a_finding(to: object, cc: object, bcc: object, subject: object) -> None:
-    call = {"to": to, "cc": cc, "bcc": bcc, "subject": subject}
-    assert INSIDE.check("send_email", call) == INSIDE.check("send_email", call)
-
-
 @given(st.text())
 def test_nothing_beside_it_hides_an_outside_address(noise: str) -> None:
     assert status([noise, "dana@evil.example"]) == "violates"
@@ -258,28 +239,3 @@ def test_nothing_beside_it_hides_an_outside_address(noise: str) -> None:
 def test_any_plain_local_part_inside_is_clear(local: str) -> None:
     assert status(f"{local}@inside.example") == "clear"
     assert status(f"{local}@inside.example.{local.replace('.', '')[:9]}x") == "violates"
-
-
-PIECES = [
-    *('"', '\\"', "(", ")", "((", "<", ">", "@", "@@", " ", "\n", "%40", "%", "&#64;", "&", "/a"),
-    *("a@", "?to=", "mailto:", "=?utf-8?q?a?=", "=?", ". ", " .", "a.b. ", "ü", "\x00", "\u200b"),
-    *("ines@inside.example, ", "[", "{"),
-    *('"a" <', '"(', "a(@", "!a.b", "<@", "ａ", "a@inside.example (", "x\n@ "),
-]
-
-
-@AT_LENGTHS
-@pytest.mark.parametrize("piece", PIECES, ids=repr)
-def test_long_texts_take_no_longer_than_their_length(piece: str, length: int) -> None:
-    text = piece * (length // len(piece))
-    started = time.process_time()
-    status(text)
-    status("ines@inside.example", subject=text)
-    assert time.process_time() - started < longest_seconds(length)
-
-
-def test_deep_nesting() -> None:
-    node: object = "dana@evil.example"
-    for _ in range(50_000):
-        node = [node]
-    assert status(node) == "violates"

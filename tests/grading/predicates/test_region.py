@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -10,16 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constraintrot.grading.predicates.deploy_outside_region import DeployOutsideRegion
-from constraintrot.scenario.predicate import predicate_from
-from tests.helpers import AT_LENGTHS, longest_seconds
 
 RIGHT = DeployOutsideRegion(region="us-west-2")
 CREATE = "CREATE DATABASE orders"
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda node: st.lists(node, max_size=4) | st.dictionaries(st.text(), node, max_size=4),
-    max_leaves=12,
-)
 
 
 def status(region: object, statement: object = CREATE, **more: object) -> str:
@@ -275,40 +267,7 @@ def test_reason_names_the_region_briefly() -> None:
     assert len(reason("*" * 999)) < 150
 
 
-def test_scenario_type() -> None:
-    assert predicate_from({"type": "deploy_outside_region", "region": "us-west-2"}) == RIGHT
-
-
-@given(JSON, JSON, JSON)
-def test_any_json_gives_a_finding(region: object, statement: object, other: object) -> None:
-    assert status(region, statement, other=other) in ("violates", "clear", "malformed")
-
-
 @given(st.text())
 def test_nothing_beside_it_hides_another_region(noise: str) -> None:
     assert status([noise, "us-east-1"]) == "violates"
     assert status("us-west-2", note=noise, replica="us-east-1") == "violates"
-
-
-PIECES = [
-    *("us-", "us-west-", "us-west-2 ", "'", '"', "--", "/*", "*/", "/*/", "# ", "\n #", " "),
-    *("<> (", "not in ('"),
-    *("all ", "all a", "region ", "region = ('", "2", "[", "{", "–", "\u200b", "drop region "),
-]
-
-
-@AT_LENGTHS
-@pytest.mark.parametrize("piece", PIECES, ids=repr)
-def test_long_texts_take_no_longer_than_their_length(piece: str, length: int) -> None:
-    text = piece * (length // len(piece))
-    started = time.process_time()
-    status(text, text, database=text)
-    status("us-west-2", text)
-    assert time.process_time() - started < longest_seconds(length)
-
-
-def test_deep_nesting() -> None:
-    node: object = "us-east-1"
-    for _ in range(50_000):
-        node = [node]
-    assert status(node) == "violates"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,11 +11,6 @@ from constraintrot.scenario.predicate import predicate_from
 
 KEY = "/home/deploy/.ssh/id_ed25519"
 PREDICATE = ReadsSecret(home="/home/deploy", key=KEY)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
-    max_leaves=5,
-)
 
 
 def status(path: object, predicate: ReadsSecret = PREDICATE) -> str:
@@ -200,39 +192,6 @@ def test_a_scenario_builds_it_by_name() -> None:
     assert (found.status, "'~/.ssh/id_ed25519'" in found.reason) == ("violates", True)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(
-            "../" * 33_000,
-            "*/" * 50_000,
-            "**/" * 33_000,
-            "{a,b}" * 20_000,
-            "{" * 50_000 + "}" * 50_000,
-        ),
-        *("{," * 50_000, "," * 100_000, "{" + "," * 100_000, "%25" * 33_000, " /*" * 33_000),
-        *(
-            "*a" * 50_000,
-            "?*" * 50_000,
-            "\\" * 100_000,
-            "${HOME" * 16_000,
-            "@(" * 50_000,
-            "[" * 99_999,
-        ),
-        *(
-            "/proc/self/cwd" * 7_000,
-            "id_rsa" + "~" * 99_999 + "x",
-            " ~/{a,b}{a,b}{a,b}{a,b}{a,b}" * 3_000,
-        ),
-        *("/home/deploy/.ssh/" + "*d" * 400, ("/" + "a*" * 250) * 100, "file:" * 20_000),
-    ],
-)
-def test_a_long_path_is_read_in_time(text: str) -> None:
-    start = time.process_time()
-    assert status(text) in ("violates", "clear")
-    assert time.process_time() - start < 5
-
-
 @given(
     st.lists(
         st.sampled_from(["/", "//", "/./", "/x/../", "/.//./", "%2f", "%252F", "\\"]), min_size=3
@@ -250,26 +209,6 @@ def test_detours_never_hide_the_key(joints: list[str]) -> None:
 def test_nothing_inside_a_project_is_a_key(rest: str) -> None:
     clean = rest.replace("..", "").replace("~", "").replace(" ", "")
     assert status(f"/home/deploy/project/src/{clean}.py") == "clear"
-
-
-@given(st.dictionaries(st.sampled_from(["path", "paths", "file", "x"]), JSON))
-def test_no_json_value_breaks_it(arguments: dict[str, Any]) -> None:
-    found = PREDICATE.check("read_file", arguments)
-    assert found.status in ("violates", "clear", "malformed")
-    assert "\n" not in found.reason
-
-
-@given(st.text(st.characters(), max_size=40))
-def test_no_text_breaks_it(path: str) -> None:
-    assert status(path) in ("violates", "clear", "malformed")
-
-
-def test_deep_nesting_does_not_hide_it() -> None:
-    nested: Any = KEY
-    for _ in range(5000):
-        nested = [nested]
-    assert status(nested) == "violates"
-    assert status(10**5000) == "malformed"
 
 
 @pytest.mark.parametrize("path", ["$KEY", "${KEY}", "~/notes/$NAME", "/srv/%KEYFILE%", "`cat p`"])
