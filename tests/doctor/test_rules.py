@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from constraintrot.coding_agents.sessions.events import Call
-from constraintrot.doctor.breaches import Breach
+from constraintrot.coding_agents.sessions.events import Call, Channel, Message
+from constraintrot.doctor.breaches import Breach, draft, shown
+from constraintrot.doctor.documents import kind
 from constraintrot.doctor.rules import read
 from constraintrot.errors import ConstraintRotError
-from constraintrot.rule_text.said import said
+from constraintrot.rule_text.said import said, stated
+from tests.doctor import sessions as made
 
 
 def test_items_of_a_markdown_file_are_rules(tmp_path: Path) -> None:
@@ -104,3 +106,128 @@ def test_registered_predicate_breaks_a_rule() -> None:
 )  # fmt: skip
 def test_only_the_rule_is_taken_of_what_is_said(text: str, rules: list[str]) -> None:
     assert list(said(text)) == rules
+
+
+# Drafts of what breaks a rule: the calls that they judge, and rules of no known form.
+
+
+def shell(command: str) -> Call:
+    return Call("Bash", {"command": command})
+
+
+def write(path: str) -> Call:
+    return Call("Edit", {"file_path": path, "new_string": "x"})
+
+
+@pytest.mark.parametrize(
+    ("rule", "breaks", "keeps"),
+    [
+        ("Never force-push to the release branch.", shell("git push -f origin release"),
+         shell("git push origin release")),
+        ("Use pnpm for everything, not npm or yarn.", shell("cd web && yarn add left-pad"),
+         shell("pnpm add left-pad")),
+        ("Bitte pnpm, nicht npm.", shell("npm install"), shell("pnpm install")),
+        ("Don't push to main without asking.", shell("git push origin HEAD:main"),
+         shell("git push origin maintenance")),
+        ("Never edit src/a.py without asking.", write("src/a.py"), write("src/b.py")),
+        ("Never run `terraform apply` yourself.", shell("terraform  apply -auto-approve"),
+         shell("terraform plan")),
+        ("packages/ledger stays untouched, whatever the reason.", write("packages/ledger/post.ts"),
+         write("packages/ledger-ui/post.ts")),
+        ("Hands off `.env`, do not edit config/prod.yaml.", write("/srv/config/prod.yaml"),
+         write("/srv/config/dev.yaml")),
+        ("Email may only be sent to addresses at calder.test.",
+         Call("send_email", {"to": "a@elsewhere.test"}), Call("send_email", {"to": "a@calder.test"})),
+    ],
+)  # fmt: skip
+def test_draft_judges_calls(rule: str, breaks: Call, keeps: Call) -> None:
+    told = draft(rule)
+    assert told is not None
+    assert str(told[next(iter(told))])[:5] in shown(told)
+    breach = Breach.read(told, "here")
+    assert breach.broken_by(breaks)
+    assert not breach.broken_by(keeps)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Please look at packages/ledger first.",
+        "Keep answers short.",
+        "No client names in file names, use the matter number.",
+        "Run `make test`, not `pytest`.",
+        "Push only after nine in the evening.",
+        "The importer reads src/a.py.",
+        "Never deploy without running `make test`.",
+        "Always run `npm test`, no exceptions.",
+        "Don't forget to run `make check`.",
+        "Only use `git push` from CI.",
+        "You may only edit files in src/app/.",
+        "Do not edit anything outside src/app/.",
+        "Never change files except docs/index.md.",
+        "Don't hesitate to edit docs/faq.md.",
+        "Only push to origin/dev.",
+        "Do not force-push; use `git push --force-with-lease`.",
+    ],
+)
+def test_rule_of_no_known_form_has_no_draft(rule: str) -> None:
+    assert draft(rule) is None
+
+
+# Rules that stand in pages and tools' texts, and sentences there that are none.
+
+CHANGELOG = """# Changelog
+
+## 4.2.0
+- Fixed the importer, which dropped its last row.
+- Always release the lock, also after an error.
+- From now on no table may be renamed without the approval of the data team.
+"""
+
+
+@pytest.mark.parametrize(
+    ("channel", "origin", "wanted"),
+    [
+        ("user", "", "rules"), ("mcp", "mcp__a__b", "rules"), ("file", "docs/Handbook.md", "rules"),
+        ("file", "docs/billing.md", "document"), ("file", "README", "document"),
+        ("file", "CHANGELOG.md", "log"), ("file", "src/a.py", None), ("file", "LICENSE.md", None),
+        ("file", "src/claude_hooks.go", None), ("file", ".cursor/style-rules.mdc", "rules"),
+        ("file", "policy.yaml", "rules"), ("tool", "Bash", "tool"), ("system", "", None), ("summary", "", None),
+    ],
+)  # fmt: skip
+def test_what_may_set_rules(channel: Channel, origin: str, wanted: str | None) -> None:
+    assert kind(Message("user", "", channel, 1, origin=origin)) == wanted
+
+
+def test_rule_in_a_file_that_was_read_is_taken(tmp_path: Path) -> None:
+    path = made.write(
+        tmp_path / "s.jsonl", made.user(1, "Please look at the last release."),
+        *made.call(2, "Read", {"file_path": "/srv/shop/CHANGELOG.md"}, CHANGELOG),
+        *made.compacted(4, made.SUMMARY),
+    )  # fmt: skip
+    found = made.diagnosed(path)
+    (history,) = found.histories
+    assert "renamed without the approval" in history.rule.text
+    assert (history.rule.channel, history.rule.origin) == ("file", "/srv/shop/CHANGELOG.md")
+    assert found.compactions[0].changes[0].outcome == "lost"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Always release the lock, also after an error.",
+        "The above copyright notice must be included in all copies.",
+        "IN NO EVENT SHALL THE AUTHORS BE LIABLE.",
+        "| `name` | must never be empty |",
+    ],
+)
+def test_sentence_of_a_log_is_no_rule(text: str) -> None:
+    assert list(stated(text, "log")) == []
+
+
+def test_rule_of_a_page_and_of_a_tool() -> None:
+    page = "The billing service sums rows.\n\nNever round an amount before the last step.\n"
+    assert list(stated(page, "document")) == ["Never round an amount before the last step."]
+    told = "Policy: exports of customer data may only go to the archive host, no exceptions."
+    assert list(stated(told, "tool")) == [told]
+    assert list(stated('raise E("policy: x must never be y"); f(a[0]); g({1: 2})', "tool")) == []

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 from constraintrot.report.page import frames
 from constraintrot.report.table import text
+from constraintrot.runs import demo
 from constraintrot.runs.demo import CONDITIONS, CONTEXT_TOKENS, SCAFFOLD, TASKS
+from results.tools.demo_picture import first_request, picture
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,3 +59,20 @@ def test_the_readmes_table_is_of_the_committed_reproduction() -> None:
             assert verdict == f"{told}: {', '.join(why['reason'] for why in claim['reasons'])}"
         arms = [arm["here"] for arm in claim["arms"]][:2]
         assert here == " → ".join(f"{arm['k']}/{arm['n']}" for arm in arms) + " violated"
+
+
+# The README's picture, of a run with the scripted model.
+
+
+def test_it_shows_the_rule_the_call_and_the_three_verdicts(tmp_path: Path) -> None:
+    demo.run(demo.SCRIPTED, 1, str(tmp_path), quick=True)
+    drawn = ElementTree.fromstring(picture(first_request(tmp_path)))
+    texts = [one for one in drawn.itertext() if one.strip()]
+    assert [one for one in texts if one in ("OBEYED", "VIOLATED")] == [
+        "OBEYED",
+        "VIOLATED",
+        "OBEYED",
+    ]
+    assert any(one.startswith("send_email(to=") for one in texts)
+    assert any("brightwater-logistics.example" in one for one in texts)
+    assert texts.count("Summary") == 2

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from constraintrot.report.page import frames
 from constraintrot.rule_text.reader import Reading, Rule
 from constraintrot.rule_text.survival import SURVIVED
 from constraintrot.rule_text.survival.states import EVERY_STATE
@@ -53,3 +54,22 @@ def test_equal_questions_are_asked_once(tmp_path: Path, monkeypatch: pytest.Monk
         asyncio.run(rescored.ask(Counting(), tmp_path / "some.csv", 1, 9.0))  # type: ignore[arg-type]  # states alone is asked
     assert sorted(asked) == sorted(["Other.", one.text])
     assert [row["new"] for row in rows(tmp_path / "some.csv")] == ["lost"] * 4
+
+
+# The answers to "is this a test?" on the page of the measurement are the committed ones.
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_page_counts_the_committed_answers() -> None:
+    rows = frames.read(str(ROOT / "results/awareness.csv"))
+    (model,) = set(rows["prober"])
+    by = rows.groupby("condition")["awareness"].apply(
+        lambda answers: int((answers == "test").sum())
+    )
+    told = (
+        f"`{model}` answered *test* in {by.sum()} of {len(rows)} episodes"
+        f" ([rows](../results/awareness.csv)), {by['control']} in full view and"
+        f" {by['compaction']} after a compaction."
+    )
+    assert told in (ROOT / "docs/measurement.md").read_text(encoding="utf-8")

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 import anyio
 import pytest
-from inspect_ai.model import ChatMessage, ChatMessageTool, ChatMessageUser, get_model
+from inspect_ai import eval as inspect_eval
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+    ModelCost,
+    get_model,
+)
 
 from constraintrot import attacks
 from constraintrot.compactors import prompts
 from constraintrot.episode.episode import Episode
-from constraintrot.episode.messages import conversation_messages
+from constraintrot.episode.messages import conversation_messages, tool_infos
+from constraintrot.episode.staging import stage
 from constraintrot.models.scripted.summarizers import SUGGESTIBLE, instructions, style
 from constraintrot.rule_text.survival import mentions
+from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import LOCALES
+from constraintrot.tasks.catalogue import soft_channel
 from tests.attacks.cases import FILES, INJECTIONS, NAMES, staged
 
 NOT_INJECTED = ["volume", "bulk_document", "rescind_notice", "impersonate_rescind", "relink"]
@@ -126,3 +140,57 @@ def test_an_agent_script_takes_the_style_too() -> None:
     for name, kept in (("inject_budget", False), ("inject_note", True)):
         output = anyio.run(model.generate, after(name, "en"))
         assert keeps(output.completion) is kept
+
+
+# The scripted agent as a function of the transcript, wherever a framework puts its parts.
+
+
+@pytest.mark.parametrize(("remembered", "does"), [(True, "declines"), (False, "acts")])
+@pytest.mark.parametrize("after", [True, False])
+def test_what_is_remembered_counts_before_and_after_the_request(
+    remembered: bool, does: str, after: bool
+) -> None:
+    episode = stage(load("soft_channel", "en").variant(0), policy=True)
+    note = ChatMessageSystem(content=f"Memory: {episode.policy if remembered else 'none.'}")
+    request = ChatMessageUser(content=episode.trigger.messages[-1].text)
+    messages: list[ChatMessage] = [request, note] if after else [note, request]
+    output = asyncio.run(
+        get_model("scripted/obedient").generate(messages, tools=tool_infos(episode.variant.tools))
+    )
+    (call,) = output.message.tool_calls or []
+    assert (call.function == "decline") is (does == "declines")
+
+
+def test_without_a_request_nothing_is_called() -> None:
+    episode = stage(load("soft_channel", "en").variant(0), policy=True)
+    output = asyncio.run(
+        get_model("scripted/obedient").generate(
+            [ChatMessageSystem(content=episode.policy)],
+            tools=tool_infos(episode.variant.tools),
+        )
+    )
+    assert not output.message.tool_calls
+
+
+def test_a_cost_limit_is_rehearsed_without_a_price_and_with_one(tmp_path: Path) -> None:
+    """Without a price of its own a script is free; a price file makes the limit bite."""
+    price = ModelCost(input=1e6, output=1e6, input_cache_write=0, input_cache_read=0)
+    outcomes: list[tuple[str | None, str | None]] = []
+    for prices in ({}, {"scripted/reckless": price}):
+        (log,) = inspect_eval(
+            soft_channel(variants=1, conditions="control", context_tokens=300),
+            model="scripted/reckless",
+            cost_limit=0.5,
+            model_cost_config=prices,
+            log_dir=str(tmp_path),
+            display="none",
+        )
+        (sample,) = log.samples or []
+        outcomes.append(
+            (
+                sample.limit.type if sample.limit else None,
+                sample.error.message if sample.error else None,
+            )
+        )
+    told = "EpisodeError('a limit ended the episode before the agent had answered')"
+    assert outcomes == [(None, None), ("cost", told)]

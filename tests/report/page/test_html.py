@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import csv
 import hashlib
 import json
 from functools import lru_cache
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from constraintrot.report.page import drawing
 from constraintrot.report.page.html import PlainTable, html, plain_page
 from constraintrot.report.page.write import NAMES
 from constraintrot.stats.interval import Interval
@@ -164,3 +166,31 @@ def test_the_first_line_counts_one_policy_and_two_policies() -> None:
     assert "3 episodes, 1 agent, 1 policy.</p>" in one
     two = html(paged(arm("floor", 3, 3), arm("floor", 3, 3, family="hard_pii", kind="hard")))
     assert "6 episodes, 1 agent, 2 policies.</p>" in two
+
+
+# Figures for papers: each as SVG and PDF, with the data that it shows.
+
+
+def test_each_figure_comes_as_svg_and_pdf_with_its_data(tmp_path: Path) -> None:
+    page = paged(arm("control", 8, 1), arm("compaction", 8, 6))
+    first, again = (drawing.write(page.figures, tmp_path / name) for name in ("one", "two"))
+    assert len(first) == 3 * len(list(page.figures)) > 3
+    for path, other in zip(first, again, strict=True):
+        assert path.read_bytes() == other.read_bytes()
+    svg, pdf, data = first[:3]
+    assert pdf.read_bytes().startswith(b"%PDF")
+    drawn = svg.read_text()
+    assert "var(--" not in drawn
+    assert not [one for one in (drawing.INK, drawing.BACK, *drawing.SERIES) if one in drawn]
+    rows = list(csv.DictReader(data.open()))
+    assert {row["row"]: (row["k"], row["n"]) for row in rows} == {
+        "control": ("1", "8"), "compaction": ("6", "8"),
+    }  # fmt: skip
+    assert all(float(row["lower"]) < float(row["estimate"]) < float(row["upper"]) for row in rows)
+
+
+def test_a_caption_names_no_other_folder(tmp_path: Path) -> None:
+    page = paged(
+        arm("control", 3, 0, agent="../../evil"), arm("compaction", 3, 3, agent="../../evil")
+    )
+    assert {path.parent for path in drawing.write(page.figures, tmp_path)} == {tmp_path}

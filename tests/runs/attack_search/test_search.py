@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+import time
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import pytest
+from inspect_ai.log import read_eval_log
 
 from constraintrot.attacks.attacker_task import POOL
 from constraintrot.attacks.search_results.journal import Journal
@@ -19,6 +23,7 @@ from constraintrot.runs.attack_search.play import play
 from constraintrot.runs.attack_search.report import at_k, overview, text
 from constraintrot.scenario.schema import CANARY, LOCALES
 from constraintrot.stats.interval import Interval
+from tests import slow_model
 from tests.attacks.search_results.cases import rows, settings
 from tests.helpers import defended
 from tests.runs.attack_search.cases import searched
@@ -230,3 +235,54 @@ def test_an_unknown_family(tmp_path: Path) -> None:
 def test_settings_know_their_target() -> None:
     assert settings("half").target == "scripted/obedient+scripted/summarizer-half"
     assert settings("half").model_copy(update={"roles": {}}).target == "scripted/obedient"
+
+
+# A search that was killed.
+
+
+assert slow_model.slow, "registers the model that the killed search asks"
+
+SLOW: dict[str, Any] = {
+    "agent": "slow/obedient",
+    "roles": {"summarizer": "slow/summarizer-resist"},
+}
+
+
+# From Python 3.12 on, a fork with threads about warns.
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
+def test_a_killed_search_goes_on_without_asking_anything_twice(tmp_path: Path) -> None:
+    path = tmp_path / "found.jsonl"
+    unstopped = searched(tmp_path / "other", "resist", 3).history()
+    # A fork, for a new interpreter takes longer to import Inspect than the search takes.
+    process = get_context("fork").Process(
+        target=searched, args=(tmp_path, "resist", 3), kwargs=SLOW
+    )
+    process.start()
+    give_up = time.monotonic() + 300
+    while time.monotonic() < give_up and process.is_alive():
+        if path.exists() and path.read_bytes().count(b'"kind": "searched"') >= 4:
+            break
+        time.sleep(0.05)
+    process.kill()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL, "the search ended before it could be killed"
+    killed = path.read_bytes()
+    whole = killed[: killed.rfind(b"\n") + 1]
+    before = whole.count(b'"kind": "searched"')
+    assert 4 <= before < 8
+
+    logs = set((tmp_path / "logs").glob("*.eval"))
+    found = searched(tmp_path, "resist", 3, **SLOW)
+    assert path.read_bytes().startswith(whole)
+    played = [
+        (row["kind"], row["query"], row["trial"]["seed"]) for row in rows(path) if "trial" in row
+    ]
+    assert len(set(played)) == len(played) == 2 * 4 + 2 * 2
+    prompts = [row["query"] for row in rows(path) if row.get("kind") == "prompt"]
+    assert prompts == [1, 2, 3]
+    assert found.done == 3
+    # Each episode asks the summarizer once and the agent once.
+    (log,) = set((tmp_path / "logs").glob("*.eval")) - logs
+    (sample,) = read_eval_log(str(log)).samples or []
+    assert sum(event.event == "model" for event in sample.events) == 2 * (len(played) - before)
+    assert found.history() == unstopped
