@@ -56,8 +56,7 @@ def parts_by_condition(parts: Sequence[str]) -> Metric:
     def compute(scores: list[SampleScore]) -> Value:
         if not scores:
             return {"no episode": None}
-        shown = {n: mean(v) for n, v in _cells(scores).items() if n.split()[-1] in parts}
-        return cast(Value, shown)
+        return cast(Value, {name: mean(values) for name, values in _cells(scores, parts).items()})
 
     return compute
 
@@ -131,16 +130,17 @@ def _clustered(means: tuple[float, ...]) -> tuple[float, float]:
     return float(interval.lower), float(interval.upper)
 
 
-def _cells(scores: list[SampleScore]) -> dict[str, list[float]]:
+def _cells(scores: list[SampleScore], parts: Sequence[str] | None = None) -> dict[str, list[float]]:
     """Return a value for each variant, the mean over its epochs, by condition and part."""
     epochs: dict[tuple[str, object], list[float]] = defaultdict(list)
     for at, (score, label) in enumerate(zip(scores, _labels(scores), strict=True)):
         variant = at if score.sample_id is None else score.sample_id
         for part, value in _parts(score):
-            epochs[f"{label} {part}" if part else label, variant].append(value)
+            if parts is None or part in parts:
+                epochs[f"{label} {part}" if part else label, variant].append(value)
     cells: dict[str, list[float]] = defaultdict(list)
     for (name, _), values in epochs.items():
-        cells[name].append(mean(values))
+        cells[name].append(values[0] if len(values) == 1 else mean(values))
     return cells
 
 

@@ -21,7 +21,7 @@ from constraintrot.rule_text import cues
 from constraintrot.rule_text.reader import FoundRule, Passage, Reading, Rule
 from constraintrot.rule_text.said import said
 from constraintrot.rule_text.survival import Survival, sentences
-from constraintrot.rule_text.survival.mentions import folded, phrases_of, standing
+from constraintrot.rule_text.survival.mentions import Phrases, folded, phrases_of, standing
 from constraintrot.rule_text.survival.rules import judge
 from constraintrot.rule_text.survival.states import SURVIVED, rank
 from constraintrot.rule_text.word_groups import ACTIONS, COMMON
@@ -155,7 +155,7 @@ def _behind(after: str) -> str:
 
 def _taken_back(rule: Rule, after: str) -> bool:
     """Return whether a sentence further on lifts something that may be the rule."""
-    words = _stems(" ".join(telling(rule.text)))
+    words = _telling_stems(rule)
     return any(
         cues.LIFTED.search(one) is not None
         and (cues.ANAPHOR.search(one) or cues.RULE.search(one) or words & _stems(one))
@@ -179,8 +179,7 @@ def _is_silent(rule: Rule, text: str) -> bool:
 
     A request or a report may name all that the rule is about, and states no duty.
     """
-    about = phrases_of({name: some for name, some in rule.slots.items() if name != "negation"})
-    words = _stems(" ".join(telling(rule.text)))
+    about, words = _about(rule), _telling_stems(rule)
     for line in map(folded, text.splitlines()):
         plain = line.replace("’", "'")
         told = standing(plain, about) or len(words & _stems(plain)) >= _MENTIONS
@@ -188,6 +187,16 @@ def _is_silent(rule: Rule, text: str) -> bool:
         if told and (_is_thin(rule) or any(cue.search(plain) for cue in _FORCE)):
             return False
     return True
+
+
+@lru_cache(maxsize=256)
+def _about(rule: Rule) -> Phrases:
+    return phrases_of({name: some for name, some in rule.slots.items() if name != "negation"})
+
+
+@lru_cache(maxsize=256)
+def _telling_stems(rule: Rule) -> frozenset[str]:
+    return frozenset(_stems(" ".join(telling(rule.text))))
 
 
 def _holds_nothing(rule: str, text: str) -> bool:

@@ -77,9 +77,13 @@ def judge(text: str, policies: Sequence[str], slots: Slots) -> Survival:
     about = {name: phrases for name, phrases in slots.items() if name != _FORCE}
     phrases = phrases_of(about)
     parts = _read(text, policies, phrases)
+    windows = _windows(parts, frozenset(about))
+    # Most texts have none, and what follows reads the policies.
+    if not windows:
+        return Survival("lost", slots=dict.fromkeys(about, False))
     # What the policy itself says takes nothing from it: a rule may have an exception.
     own = " ".join(_sentence(policy, phrases).folded for policy in policies)
-    whole = [_weigh(parts, span, about, own) for span in _windows(parts, frozenset(about))]
+    whole = [_weigh(parts, span, about, own) for span in windows]
     found = [one for one in whole if one.state != "lost"]
     return _latest(found) or Survival("lost", slots=dict.fromkeys(about, False))
 
