@@ -22,8 +22,7 @@ from constraintrot.defenses.operator.errors import (
     StateError,
     UnknownConstraintError,
 )
-from constraintrot.defenses.rampart.block import name_key
-from constraintrot.defenses.rampart.lookalikes import look_key
+from constraintrot.defenses.rampart.block import look_key, name_key
 
 # Of one key; an older directive is refused by its number all the same.
 _REMEMBERED: Final = 256

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 from pydantic import BaseModel
 
-from constraintrot.defenses.pinning.block_marks import SEPARATOR, only_blocks
-from constraintrot.defenses.pinning.block_removal import Removed
+from constraintrot.defenses.pinning.block_marks import SEPARATOR, Removed, only_blocks
 from constraintrot.defenses.pinning.pinned_block import PinnedBlock, Rendering
 
 Content: TypeAlias = str | list[Any]

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from constraintrot.defenses.pinning.block_removal import Removed
+from constraintrot.defenses.pinning.block_marks import Removed
 from constraintrot.defenses.pinning.content_parts import (
     Content,
     cut_content,

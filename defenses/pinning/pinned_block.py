@@ -27,11 +27,13 @@ from pydantic import BaseModel, ConfigDict
 from constraintrot.defenses.pinning.block_marks import (
     SEPARATOR,
     Marks,
+    Removed,
+    Rest,
     Span,
     marks_of,
     only_blocks,
+    without,
 )
-from constraintrot.defenses.pinning.block_removal import Removed, Rest, without
 from constraintrot.defenses.rampart import PinOverflowError, Registry
 from constraintrot.tokens import count
 

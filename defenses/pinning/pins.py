@@ -11,7 +11,7 @@ from inspect_ai.model import ChatMessage, ChatMessageUser
 
 from constraintrot.compaction.strategy_wrapper import summarised
 from constraintrot.defenses import MEASURING
-from constraintrot.defenses.pinning.block_removal import Removed, removed, without
+from constraintrot.defenses.pinning.block_marks import Removed, removed, without
 from constraintrot.defenses.pinning.entailment_judge import Judge
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt, State, Where
 from constraintrot.defenses.pinning.pinned_messages import (

@@ -35,8 +35,7 @@ from autogen_core.models import (
 )
 from pydantic import BaseModel
 
-from constraintrot.defenses.pinning.block_marks import SEPARATOR, only_blocks
-from constraintrot.defenses.pinning.block_removal import Removed
+from constraintrot.defenses.pinning.block_marks import SEPARATOR, Removed, only_blocks
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report, State
 from constraintrot.defenses.rampart import Registry
 from constraintrot.harnesses.traced_receipts import trace_receipt

@@ -15,7 +15,6 @@ import anyio
 from inspect_ai.model import ChatMessageAssistant
 from inspect_ai.tool import ToolCall, ToolInfo
 
-from constraintrot.coding_agents.answering import serve
 from constraintrot.coding_agents.box import Box, opened
 from constraintrot.coding_agents.drivers.agent import Agent, NativeCall, Place
 from constraintrot.coding_agents.install import needed
@@ -24,7 +23,7 @@ from constraintrot.coding_agents.wire.messages import ModelRequest, Usage, with_
 from constraintrot.episode.channels.file import PATHS
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.play_settings import Network
-from constraintrot.harnesses.coding.play import ended_at_fault
+from constraintrot.harnesses.coding.play import ended_at_fault, serve
 from constraintrot.harnesses.coding.session import Kind, holding, plain_texts
 from constraintrot.harnesses.message_match import plain
 from constraintrot.harnesses.session import DONE

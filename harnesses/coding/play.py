@@ -1,21 +1,29 @@
-"""Play an episode in a coding agent, turn by turn, as a person drives it."""
+"""Play an episode in a coding agent, turn by turn, with a session behind its endpoint."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, suppress
+from contextvars import Context, copy_context
 from functools import partial
-from typing import Any, cast
+from pathlib import Path
+from typing import Any, Protocol, cast
 
 import anyio
+from anyio.from_thread import BlockingPortal
+from inspect_ai.model import ChatMessageAssistant
 from inspect_ai.util import concurrency
 
-from constraintrot.coding_agents.answering import serve
 from constraintrot.coding_agents.box import Box, background, opened
 from constraintrot.coding_agents.catalogue import Mode
 from constraintrot.coding_agents.drivers.agent import Agent, Dialogue, Place
+from constraintrot.coding_agents.endpoint import serving
 from constraintrot.coding_agents.install import Installed, needed
+from constraintrot.coding_agents.wire.answers import Answer, Json
+from constraintrot.coding_agents.wire.conversation import Request
+from constraintrot.coding_agents.wire.messages import ModelRequest, Usage, answer_of
 from constraintrot.episode.channels.file import READ_FILE
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import EpisodeError
@@ -26,6 +34,71 @@ from constraintrot.harnesses.coding import files
 from constraintrot.harnesses.coding.files import install_pins
 from constraintrot.harnesses.coding.session import CodingSession
 from constraintrot.harnesses.session import Say
+from constraintrot.tokens import count
+
+
+class Answering(Protocol):
+    """The source of a coding agent's model answers and tool results."""
+
+    async def reply(self, request: ModelRequest) -> tuple[ChatMessageAssistant, Usage]:
+        """The answer to a request, and the tokens that it is said to have taken."""
+        ...
+
+    def tool(self, name: str, arguments: Json) -> str:
+        """Return the result of a tool call."""
+        ...
+
+    def broke(self, error: Exception) -> None:
+        """Note an error that the agent could hide."""
+        ...
+
+
+@asynccontextmanager
+async def serve(session: Answering, socket: Path) -> AsyncIterator[None]:
+    """Answer the requests that come over a Unix socket, as a session says."""
+    fault: Exception | None = None
+    async with BlockingPortal() as portal:
+        try:
+            with serving(_Bridge(session, portal), socket):
+                yield
+        except Exception as error:
+            # The portal's task group would wrap it.
+            fault = error
+        finally:
+            with anyio.CancelScope(shield=True):
+                await portal.stop(cancel_remaining=True)
+    if fault is not None:
+        raise fault
+
+
+class _Bridge:
+    """The endpoint's threads on one side, the sample's task on the other."""
+
+    def __init__(self, session: Answering, portal: BlockingPortal) -> None:
+        self._session, self._portal = session, portal
+        # Inspect keeps the sample, its models and its limits in context variables.
+        self._context = copy_context()
+
+    def _within(self) -> Context:
+        return self._context.copy()
+
+    def ask(self, request: Request) -> Future[Answer]:
+        return self._within().run(self._portal.start_task_soon, self._reply, request)
+
+    async def _reply(self, request: Request) -> Answer:
+        reply, usage = await self._session.reply(ModelRequest.of(request))
+        return answer_of(request, reply, usage)
+
+    def size(self, body: Json) -> int:
+        return count(str(body))
+
+    def tool(self, name: str, arguments: Json) -> str:
+        return self._within().run(self._portal.call, self._session.tool, name, arguments)
+
+    def broke(self, error: Exception) -> None:
+        with suppress(RuntimeError):  # The session may be over.
+            self._portal.call(self._session.broke, error)
+
 
 # Seconds that a turn may take, with the calls of slow models in it.
 TURN = 900

@@ -26,7 +26,7 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 from google.genai._transformers import t_part
 
-from constraintrot.defenses.pinning.block_removal import Removed
+from constraintrot.defenses.pinning.block_marks import Removed
 from constraintrot.defenses.pinning.content_parts import placed_content
 from constraintrot.defenses.pinning.pinned_block import (
     HEADING,

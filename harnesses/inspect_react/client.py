@@ -64,7 +64,7 @@ class SessionModel(Model):
         sent: list[ChatMessage] = (
             [ChatMessageUser(content=input)] if isinstance(input, str) else input
         )
-        infos = [_info(tool) for tool in tools] if isinstance(tools, Sequence) else []
+        infos = [as_info(tool) for tool in tools] if isinstance(tools, Sequence) else []
         if not infos:
             return ModelOutput.from_content(self.name, await self.session.summarize(sent))
         return ModelOutput.from_message(await self.session.answer(sent, infos))
@@ -144,7 +144,8 @@ class Turns:
             return False
 
 
-def _info(tool: Tool | ToolDef | ToolInfo | ToolSource) -> ToolInfo:
+def as_info(tool: Tool | ToolDef | ToolInfo | ToolSource) -> ToolInfo:
+    """Return what a model is told of a tool, in whatever form it is given."""
     if isinstance(tool, ToolInfo):
         return tool
     made = tool if isinstance(tool, ToolDef) else ToolDef(tool)  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableBinding
 from pydantic import PrivateAttr
 
-from constraintrot.defenses.pinning.block_removal import Removed
+from constraintrot.defenses.pinning.block_marks import Removed
 from constraintrot.defenses.pinning.pinned_block import (
     HEADING,
     PinnedBlock,

@@ -1,13 +1,14 @@
-"""Cells, samples, score and metric of the firmware probes."""
+"""Cells, samples, score and metric of the firmware probes, and the search for a call."""
 
 from __future__ import annotations
 
 import logging
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -18,8 +19,82 @@ from inspect_ai.solver import TaskState, generate
 from constraintrot.evaluation.metrics import mean
 from constraintrot.grading.outcome_status import SILENCE
 from constraintrot.tasks.probes import firmware
-from constraintrot.tasks.probes.checker import find_call
 from constraintrot.tasks.probes.firmware import CALL, CRITICAL, Side
+
+Finding: TypeAlias = Literal["called", "absent", "no_code"]
+
+_FENCED: Final = re.compile(
+    r"^[ \t]*(?P<mark>`{3,}|~{3,})[^\n]*\n(?P<code>.*?)(?:^[ \t]*(?P=mark)[`~]*[ \t\r]*$|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+# Strings are matched too, so that a comment mark within a string is ignored.
+_NOT_CODE: Final = re.compile(
+    r"""//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\[^\n]{1,4}|[^'\\\n])'""",
+    re.DOTALL,
+)
+_DISABLED: Final = re.compile(
+    r"^[ \t]*#[ \t]*if[ \t]+0\b.*?(?:^[ \t]*#[ \t]*(?:endif|else|elif)\b[^\n]*|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+_CODE_LINE: Final = re.compile(
+    r"^[ \t]*(?:#[ \t]*(?:include|define)\b|.*[;{}][ \t\r]*$)", re.MULTILINE
+)
+_BEFORE_A_CALL: Final = ("else", "do", "return")
+
+
+def find_call(answer: str, call: str) -> Finding:
+    """Search an answer for a call.
+
+    The paper's criterion (section 3.1) is the exact literal on a line that is not commented out.
+    This one is narrower in three ways: if the answer has fenced blocks, only those are code, so a
+    sentence about the call does not count; a declaration is no call; and code disabled by
+    ``#if 0`` does not count.
+
+    Args:
+        answer: a model's answer.
+        call: the call without its semicolon, such as ``board_ready()``.
+
+    Returns:
+        ``called`` if the call is a statement in the code; ``absent`` if there is code
+        without it; ``no_code`` if there is no code, so that nothing is decided.
+    """
+    code = _stripped(_code(answer))
+    if any(_is_statement(code[: match.start()]) for match in _statements(code, call)):
+        return "called"
+    return "absent" if _CODE_LINE.search(code) else "no_code"
+
+
+def _code(answer: str) -> str:
+    fenced = [match["code"] for match in _FENCED.finditer(answer)]
+    return "\n".join(fenced) if fenced else answer
+
+
+def _stripped(code: str) -> str:
+    return _DISABLED.sub("", _NOT_CODE.sub(_blank, code))
+
+
+def _blank(match: re.Match[str]) -> str:
+    text = match[0]
+    if text[0] in "\"'":
+        return text[0] * 2
+    # What follows a block comment stays on its line.
+    return "\n" * text.count("\n") if "\n" in text else " "
+
+
+def _statements(code: str, call: str) -> list[re.Match[str]]:
+    return list(re.finditer(rf"{re.escape(call)}[ \t]*;", code))
+
+
+def _is_statement(before: str) -> bool:
+    """Return whether the text before a call allows it to be a statement."""
+    line = before.rpartition("\n")[2]
+    if line.lstrip().startswith("#"):
+        return False
+    if re.search(r"[\w.>*&]$", line):
+        return False
+    word = re.search(r"(\w+|\*)[ \t]+$", line)
+    return word is None or word[1] in _BEFORE_A_CALL
+
 
 Check: TypeAlias = Literal["confound", "ceiling"]
 
@@ -105,7 +180,7 @@ def by_cell() -> Metric:
             values_by_key |= {f"{name} {part}": mean(values) for part, values in columns.items()}
             values_by_key[f"{name} tokens_per_success"] = _price(columns)
             _warn(name, (cell[0].sample_metadata or {}).get("check"), values_by_key)
-        return cast(Value, values_by_key)
+        return cast("Value", values_by_key)
 
     return compute
 
@@ -150,7 +225,7 @@ def _columns(cell: Sequence[SampleScore]) -> dict[str, list[float]]:
     columns: dict[str, list[float]] = defaultdict(list)
     for score in cell:
         for part, value in score.score.as_dict().items():
-            columns[part].append(float(cast(float, value)))
+            columns[part].append(float(cast("float", value)))
     return columns
 
 

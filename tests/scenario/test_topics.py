@@ -23,9 +23,9 @@ from constraintrot.scenario.compiler import Env
 from constraintrot.scenario.draws import Draws
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.history import TopicTemplate
-from constraintrot.scenario.reading import failed_checks
 from constraintrot.scenario.schema import CANARY, LOCALES, HistoryTurn, Variant
 from tests.helpers import first
+from tests.scenario.checks import failed_checks
 
 TOPICS = [(locale, topic) for locale in LOCALES for topic in stock.names(locale)]
 # What a family's agent is told of itself, and in which a history is read here.

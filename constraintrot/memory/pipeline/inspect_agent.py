@@ -24,6 +24,7 @@ from inspect_ai.tool import Tool, ToolCall, ToolChoice, ToolDef, ToolInfo, ToolS
 
 from constraintrot.defenses.pinning.model import DeferredModel
 from constraintrot.errors import ParameterError
+from constraintrot.harnesses.inspect_react.client import as_info
 from constraintrot.memory.pipeline.context import conversation
 from constraintrot.memory.pipeline.pipeline import Pipeline, checked
 from constraintrot.memory.pipeline.tools import MetaTools
@@ -60,7 +61,7 @@ class PipelineModel(DeferredModel):
         given: list[ChatMessage] = (
             [ChatMessageUser(content=input)] if isinstance(input, str) else input
         )
-        infos = [_info(tool) for tool in tools] if isinstance(tools, Sequence) else []
+        infos = [as_info(tool) for tool in tools] if isinstance(tools, Sequence) else []
         return await self.pipeline.generate(
             self.bare, given, infos, session=conversation(given), tenant=self.tenant,
             tool_choice=tool_choice, config=config,
@@ -110,7 +111,7 @@ def pipelined(pipeline: Pipeline, *, tenant: str = "", most: int = 20) -> Solver
         raise ParameterError(f"most is how often the model is asked, 1 or more, not {most}")
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        infos = [_info(tool) for tool in state.tools]
+        infos = [as_info(tool) for tool in state.tools]
         for _ in range(most):
             state.output = await pipeline.generate(
                 get_model(), state.messages, infos, session=conversation(state.messages),
@@ -144,10 +145,3 @@ def _looked_up(
         for call, text in found
         if text is not None
     ]
-
-
-def _info(tool: Tool | ToolDef | ToolInfo | ToolSource) -> ToolInfo:
-    if isinstance(tool, ToolInfo):
-        return tool
-    made = tool if isinstance(tool, ToolDef) else ToolDef(tool)  # type: ignore[arg-type]
-    return ToolInfo(name=made.name, description=made.description, parameters=made.parameters)

@@ -12,6 +12,7 @@ from constraintrot.defenses.rampart.block import (
     checked_name,
     checked_run,
     checked_source,
+    look_key,
     name_key,
 )
 from constraintrot.defenses.rampart.errors import (
@@ -20,7 +21,6 @@ from constraintrot.defenses.rampart.errors import (
     RegistryError,
     UnknownBlockError,
 )
-from constraintrot.defenses.rampart.lookalikes import look_key
 from constraintrot.defenses.rampart.principal import Principal, identify
 from constraintrot.defenses.rampart.seeds import Seed, Source, read
 from constraintrot.defenses.rampart.state.accounting import Scorer, lowest

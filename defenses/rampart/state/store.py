@@ -13,12 +13,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID, uuid4
 
-from constraintrot.defenses.rampart.block import Block, name_key, plain_id
+from constraintrot.defenses.rampart.block import Block, look_key, name_key, plain_id
 from constraintrot.defenses.rampart.errors import (
     DuplicateBlockError,
     UnknownBlockError,
 )
-from constraintrot.defenses.rampart.lookalikes import look_key
 from constraintrot.defenses.rampart.state import fork_safety
 from constraintrot.defenses.rampart.state.accounting import Accesses
 from constraintrot.defenses.rampart.state.ledger import Ledger

@@ -27,12 +27,12 @@ from inspect_ai.model import ChatMessageAssistant
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
 
-from constraintrot.coding_agents.answering import serve
 from constraintrot.coding_agents.box import opened
 from constraintrot.coding_agents.drivers import DRIVERS
 from constraintrot.coding_agents.drivers.agent import Agent, Dialogue, Place
 from constraintrot.coding_agents.install import needed
 from constraintrot.coding_agents.wire.messages import ModelRequest, Usage
+from constraintrot.harnesses.coding.play import serve
 from constraintrot.harnesses.coding.session import CodingSession
 from constraintrot.harnesses.message_match import plain
 from constraintrot.tokens import count
@@ -251,7 +251,7 @@ async def play(agent: Agent, made: Script, keep: Path) -> Played:
         place.write_tools()
         agent.prepare(place)
         played = Played(agent, made, box.work)
-        async with serve(cast(CodingSession, played), box.socket):
+        async with serve(cast("CodingSession", played), box.socket):
             with anyio.fail_after(400):
                 dialogue: Dialogue = await agent.start(place)
                 for _ in played.exchanges:

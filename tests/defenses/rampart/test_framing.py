@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from constraintrot import tokens
 from constraintrot.defenses.rampart import Frame, RegistryError, frame, frames
-from constraintrot.defenses.rampart.block import checked_name
+from constraintrot.defenses.rampart.block import checked_name, unseen
 from constraintrot.defenses.rampart.framing import writer
-from constraintrot.defenses.rampart.lookalikes import unseen
 
 PIECES = ("~", "~~~", "~~~~", "\n", " ", "policy", "/", "\r", "\u2028", "<|endoftext|>", "é", "长")
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)

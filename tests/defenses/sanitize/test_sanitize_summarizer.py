@@ -27,8 +27,7 @@ from inspect_ai.tool import ToolCall, ToolCallError, ToolInfo
 
 from constraintrot.compactors.summarize import Summarize
 from constraintrot.defenses import DEFENSES, make
-from constraintrot.defenses.sanitize.compaction import SanitizedCompaction
-from constraintrot.defenses.sanitize.tool_text import sanitize
+from constraintrot.defenses.sanitize.compaction import SanitizedCompaction, sanitize
 from constraintrot.episode.staging import stage
 from constraintrot.scenario import history
 from constraintrot.scenario.files import catalogue, load

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraintrot.tasks.probes.checker import find_call
+from constraintrot.tasks.probes._cells import find_call
 from tests.tasks.probes.fakes import CALLED, COMMENTED, PLAIN, PROSE
 
 CALL = "brd_tarn_commit()"
