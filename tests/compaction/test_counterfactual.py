@@ -6,9 +6,9 @@ import pytest
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser
 
 from constraintrot.compaction.counterfactual import edited
-from constraintrot.compaction.rounds import Compacted, Round, after_opening
+from constraintrot.compaction.rounds import Compacted, Round, after_opening, diff
 from constraintrot.compactors.turns import summary_message
-from constraintrot.episode.messages import opening_messages
+from constraintrot.episode.messages import conversation_messages, opening_messages
 from constraintrot.episode.staging import stage
 from constraintrot.rule_text.survival import mentions
 from constraintrot.scenario.files import load
@@ -107,3 +107,19 @@ def test_a_summary_without_other_text_of_that_size_has_no_sham() -> None:
 def test_the_policy_is_put_back_where_it_was_cut() -> None:
     found = edited(compacted(f"{TASK}, and {POLICY}."), EPISODE, "restored")
     assert summary_of(found) == f"{TASK}.\n\n{EPISODE.policy}"
+
+
+EMPTY = "### History before and after compaction\n\n```diff\n\n```"
+
+
+@pytest.mark.parametrize(
+    ("family", "locale"), [("soft_spend", "en"), ("soft_spend", "zh"), ("hard_secret", "en")]
+)
+def test_a_history_that_is_whole_does_not_differ(family: str, locale: str) -> None:
+    episode = stage(load(family, locale).variant(0), policy=True, context_tokens=600)
+    sent = conversation_messages(episode)
+    assert any(m.role == "tool" for m in sent)
+    assert diff(episode, sent) == EMPTY
+    shorter = diff(episode, sent[:-1]).splitlines()
+    lost = [line for line in shorter if line.startswith("-") and not line.startswith("---")]
+    assert len(lost) == len(sent[-1].text.splitlines())

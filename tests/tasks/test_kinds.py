@@ -1,14 +1,24 @@
-"""Kinds of rules beside the suite's: asking first, tone, and a system message that nobody is told."""
+"""Each task's kinds and conditions, and that all run on Inspect's own mock model."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
+from inspect_ai import Task, eval
+from inspect_ai._util.error import PrerequisiteError
 
 from constraintrot.authoring.checks import of_scenario
+from constraintrot.evaluation.conditions import FAMILY, LAUNDERING, OPERATOR, QUALIFICATION, STRESS
 from constraintrot.grading.verdict import grade
 from constraintrot.scenario.files import APART, catalogue, load
-from constraintrot.tasks.catalogue import FAMILIES
+from constraintrot.tasks.catalogue import FAMILIES, soft_email, suite, utility
 from constraintrot.tasks.kinds import KINDS
+from constraintrot.tasks.laundering import laundering
+from constraintrot.tasks.operator_channel import operator_channel
+from constraintrot.tasks.pin_stress import pin_stress
+from constraintrot.tasks.qualification import qualification
 from tests.conftest import Run
 from tests.helpers import by_condition
 
@@ -58,3 +68,54 @@ def test_a_part_of_the_system_message_is_found_however_it_is_written(
     call = {"function": "post_note", "arguments": {"reader": "Dr Osei", "body": body}}
     assert grade(variant, [call]).outcome == outcome
     assert "7Q-MARROW-19" in variant.system
+
+
+OWNED = {
+    soft_email: FAMILY,
+    suite: FAMILY,
+    utility: FAMILY,
+    pin_stress: STRESS,
+    operator_channel: OPERATOR,
+    laundering: LAUNDERING,
+    qualification: QUALIFICATION,
+}
+ALL = {**STRESS, **OPERATOR, **LAUNDERING, **QUALIFICATION}
+
+
+@pytest.mark.parametrize("make", OWNED, ids=lambda task: task.__name__)
+def test_a_condition_of_another_task_is_refused_with_the_list(make: Callable[..., Task]) -> None:
+    for name in ALL.keys() - OWNED[make].keys():
+        with pytest.raises(PrerequisiteError, match=f"of this task '{name}'; known: ") as raised:
+            make(conditions=f"control,{name}", variants=1)
+        assert all(known in str(raised.value) for known in OWNED[make])
+
+
+@pytest.mark.parametrize("make", OWNED, ids=lambda task: task.__name__)
+def test_a_condition_of_its_own_is_played(make: Callable[..., Task]) -> None:
+    for name in OWNED[make].keys() - {"defense_pin", "defense_pin_attack"}:
+        # A defense's edit would undo a counterfactual's, so those are played without.
+        undefended = {"defenses": "none"} if make in (pin_stress, operator_channel) else {}
+        samples = make(conditions=name, variants=1, **undefended).dataset
+        assert {(sample.metadata or {})["condition"] for sample in samples} == {name}
+
+
+@pytest.mark.parametrize("make", [suite, utility], ids=lambda task: task.__name__)
+def test_a_task_of_several_families_takes_those_that_are_named(make: Callable[..., Task]) -> None:
+    made = make(families="soft_deploy,hard_pii", variants=1)
+    assert {(sample.metadata or {})["family"] for sample in made.dataset} == {
+        "soft_deploy",
+        "hard_pii",
+    }
+    with pytest.raises(PrerequisiteError, match="soft_nothing"):
+        make(families="soft_nothing", variants=1)
+
+
+def test_a_model_that_only_talks_is_silent_and_neither_obeys_nor_violates(tmp_path: Path) -> None:
+    task = soft_email(variants=1, context_tokens=300, conditions="control,compaction")
+    (log,) = eval(task, model="mockllm/model", log_dir=str(tmp_path), display="none")
+    assert log.status == "success", log.error
+    outcomes = {
+        sample.metadata["condition"]: (sample.scores or {})["violation"].metadata
+        for sample in log.samples or []
+    }
+    assert outcomes == {"control": {"outcome": "no_call"}, "compaction": {"outcome": "no_call"}}
