@@ -93,15 +93,23 @@ def samples(log: EvalLog) -> dict[str, list[EvalSample]]:
 
 def answering(text: str | Callable[[], str]) -> Model:
     """A model that always answers the same text; its usage spares a network count."""
+    return playing(lambda *_: text if isinstance(text, str) else text())
 
-    def answer(*_: Any) -> ModelOutput:
-        output = ModelOutput.from_content(
-            "mockllm/model", text if isinstance(text, str) else text()
+
+def playing(answer: Callable[..., str | tuple[str, dict[str, Any]]]) -> Model:
+    """A model that says a text or calls a tool, as a function of its messages and tools has it."""
+
+    def output(*given: Any) -> ModelOutput:
+        said = answer(*given[:2])
+        made = (
+            ModelOutput.from_content("mockllm/model", said)
+            if isinstance(said, str)
+            else ModelOutput.for_tool_call("mockllm/model", *said)
         )
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-        return output
+        made.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return made
 
-    return get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    return get_model("mockllm/model", custom_outputs=output, memoize=False)
 
 
 def register(

@@ -22,15 +22,11 @@ from pydantic import Field
 from constraintrot.defenses.rampart import Registry
 from constraintrot.harnesses.langchain.pins import PinMiddleware
 from tests.harnesses.arms import EVERYTHING, SYSTEM_ONLY, Arm, Row, Seen
-from tests.harnesses.rules import FIRST_USER, LATER_USER, LOSSY, SYSTEM, TOOL, registry
+from tests.harnesses.rules import FIRST_USER, LATER_USER, LOSSY, SYSTEM, TOOL
+from tests.harnesses.rules import rules as rules
 
 POLICY = FIRST_USER
 ASK: Any = {"messages": [HumanMessage("Write to a@example.org.")]}
-
-
-def rules(*policies: str) -> Registry:
-    """Return a registry of policies, by default of one about email."""
-    return registry(*(policies or (POLICY,)))
 
 
 class Recorder(BaseChatModel):

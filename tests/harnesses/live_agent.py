@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise, takewhile
+from typing import Any
 
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalSample, resolve_sample_attachments
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageUser,
-    GenerateConfig,
     Model,
-    ModelOutput,
-    ModelUsage,
-    get_model,
 )
-from inspect_ai.tool import ToolChoice, ToolInfo
+from inspect_ai.tool import ToolInfo
 
 from constraintrot.episode.messages import message_texts
 from constraintrot.models.scripted.agents import REFUSES
@@ -25,12 +22,14 @@ from constraintrot.models.scripted.policy_reader import policy_in
 from constraintrot.models.scripted.request_parser import request_in
 from constraintrot.scenario import history
 from constraintrot.scenario.files import load
+from tests.helpers import playing
 
 # The tool with which a framework hands a task to a subagent.
 TASK = "task"
 # What it reads with where the history does not say, first the document that gives a policy.
 READS = ("read_document", "get_", "read_", "search_")
 DELEGATED = "Say what is on today."
+Answer = str | tuple[str, dict[str, Any]]
 # How the message begins in which policies are pinned.
 PINNED = "Standing policies (pinned"
 
@@ -43,24 +42,17 @@ def live_agent(tool_calls: int = 2, *, delegates: bool = False) -> Model:
         delegates: the first of them hands a task to a subagent.
     """
 
-    def answer(
-        messages: list[ChatMessage],
-        tools: list[ToolInfo],
-        tool_choice: ToolChoice,
-        config: GenerateConfig,
-    ) -> ModelOutput:
-        output = _answer(messages, [tool.name for tool in tools], tool_calls, delegates)
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-        return output
+    def answer(messages: list[ChatMessage], tools: list[ToolInfo]) -> Answer:
+        return _answer(messages, [tool.name for tool in tools], tool_calls, delegates)
 
-    return get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    return playing(answer)
 
 
 def _answer(
     messages: Sequence[ChatMessage], tools: Sequence[str], tool_calls: int, delegates: bool
-) -> ModelOutput:
+) -> Answer:
     if not tools:
-        return ModelOutput.from_content("mockllm/model", "Routine work was done.")
+        return "Routine work was done."
     behind = list(takewhile(lambda m: m.role != "user", reversed(messages)))
     results = [message for message in behind if message.role == "tool"]
     users = [message.text for message in messages if isinstance(message, ChatMessageUser)]
@@ -69,18 +61,17 @@ def _answer(
     if request is not None and not results:
         held = policy_in(message_texts(messages[:-1]), request.slots) is not None
         if held and "decline" not in tools:
-            return ModelOutput.from_content("mockllm/model", REFUSES)
-        call = ("decline", {"reason": "A policy."}) if held else _of(request.call)
-        return ModelOutput.for_tool_call("mockllm/model", *call)
+            return REFUSES
+        return ("decline", {"reason": "A policy."}) if held else _of(request.call)
     if request is not None or len(results) >= tool_calls or asked == DELEGATED:
-        return ModelOutput.from_content("mockllm/model", f"That was {len(messages)} messages.")
+        return f"That was {len(messages)} messages."
     if delegates and not results:
         to = {"description": DELEGATED, "subagent_type": "general-purpose"}
-        return ModelOutput.for_tool_call("mockllm/model", TASK, to)
+        return TASK, to
     if asked in _worked():
-        return ModelOutput.for_tool_call("mockllm/model", *_worked()[asked])
+        return _worked()[asked]
     first = [tool for prefix in READS for tool in tools if tool.startswith(prefix)]
-    return ModelOutput.for_tool_call("mockllm/model", first[0], {})
+    return first[0], {}
 
 
 @cache

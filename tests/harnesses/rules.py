@@ -21,9 +21,14 @@ def kept(text: str) -> set[str]:
 OPERATOR = Principal("operator")
 
 
-def registry(*texts: str) -> Registry:
+def registry(*texts: str, label: str = "registry") -> Registry:
     """Return a registry of the operator's that pins texts."""
-    rules = Registry(OPERATOR)
+    rules = Registry(OPERATOR, label=label)
     for text in texts:
         rules.pin(text, by=OPERATOR)
     return rules
+
+
+def rules(*policies: str) -> Registry:
+    """The same, by default with one policy, about email."""
+    return registry(*(policies or (FIRST_USER,)))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.model import get_model
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
@@ -24,6 +24,7 @@ from tests.conftest import Run
 from tests.harnesses.episodes import compacted, violated
 from tests.harnesses.langchain_fakes import ASK, POLICY, Recorder, rules
 from tests.harnesses.rules import OPERATOR
+from tests.helpers import playing
 
 
 def test_bulk_in_a_document_right_before_the_request_leaves_the_pin_and_the_roles(run: Run) -> None:
@@ -39,13 +40,11 @@ def test_an_environment_that_traces_is_not_told(run: Run, monkeypatch: pytest.Mo
         monkeypatch.setenv(name, "true")
     traced: list[bool] = []
 
-    def answer(*_: Any) -> ModelOutput:
+    def answer(*_: Any) -> tuple[str, dict[str, Any]]:
         traced.append(bool(tracing_is_enabled()))
-        output = ModelOutput.for_tool_call("mockllm/model", "decline", {"reason": "A policy."})
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-        return output
+        return "decline", {"reason": "A policy."}
 
-    agent = get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    agent = playing(answer)
     writes = get_model("scripted/summarizer-drop")
     compacted(run, harness="langgraph", model_roles={"agent": agent, "summarizer": writes})
     assert traced == [False]

@@ -16,7 +16,7 @@ from constraintrot.scenario import history
 from constraintrot.scenario.files import load
 from constraintrot.scenario.simulate import simulate
 from tests.conftest import Run
-from tests.helpers import shares
+from tests.helpers import playing, shares
 
 VARIANT = load("soft_email").variant(0)
 SENDS = VARIANT.violating_call
@@ -27,24 +27,16 @@ Answer = tuple[str, dict[str, Any]] | str
 def agent(*answers: Answer, seen: Callable[[list[ChatMessage], Any], None] | None = None) -> Model:
     """A model that gives these answers in turn, each episode anew."""
 
-    def answer(messages: list[ChatMessage], tools: list[ToolInfo], *_: object) -> ModelOutput:
+    def answer(messages: list[ChatMessage], tools: list[ToolInfo]) -> Answer:
         if not tools or not any(VARIANT.trigger in message.text for message in messages):
-            output = ModelOutput.from_content("mockllm/model", "Work goes on.")
-        else:
-            if seen is not None:
-                seen(messages, tools)
-            at = next(at for at, m in enumerate(messages) if VARIANT.trigger in m.text)
-            step = sum(message.role == "assistant" for message in messages[at:])
-            said = answers[min(step, len(answers) - 1)]
-            output = (
-                ModelOutput.from_content("mockllm/model", said)
-                if isinstance(said, str)
-                else ModelOutput.for_tool_call("mockllm/model", *said)
-            )
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-        return output
+            return "Work goes on."
+        if seen is not None:
+            seen(messages, tools)
+        at = next(at for at, m in enumerate(messages) if VARIANT.trigger in m.text)
+        step = sum(message.role == "assistant" for message in messages[at:])
+        return answers[min(step, len(answers) - 1)]
 
-    return get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    return playing(answer)
 
 
 LOOKS_UP: Answer = ("get_room", {"room": "Alder"})

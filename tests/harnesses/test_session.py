@@ -14,8 +14,6 @@ from inspect_ai.model import (
     ChatMessageAssistant,
     ChatMessageTool,
     Model,
-    ModelOutput,
-    ModelUsage,
     get_model,
 )
 from inspect_ai.tool import ToolInfo
@@ -33,7 +31,7 @@ from tests.conftest import Run
 from tests.harnesses.episodes import failing
 from tests.harnesses.live_agent import live_agent, model_events
 from tests.harnesses.messages import result, said, system, user
-from tests.helpers import answering, register, samples
+from tests.helpers import answering, playing, register, samples
 
 
 class Toy:
@@ -385,18 +383,7 @@ ACTS = ("send_email", {"to": "x@elsewhere.example", "subject": "s", "body": "b"}
 def looking(*answers: tuple[str, dict[str, Any]] | str) -> Model:
     """An agent that gives these answers in turn, a step each."""
     left = list(answers)
-
-    def answer(*_: object) -> ModelOutput:
-        said = left.pop(0) if len(left) > 1 else left[0]
-        output = (
-            ModelOutput.from_content("mockllm/model", said)
-            if isinstance(said, str)
-            else ModelOutput.for_tool_call("mockllm/model", *said)
-        )
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-        return output
-
-    return get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    return playing(lambda *_: left.pop(0) if len(left) > 1 else left[0])
 
 
 @pytest.mark.parametrize(

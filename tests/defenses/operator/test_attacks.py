@@ -103,6 +103,7 @@ def test_a_mailbox_of_rubbish_holds_up_no_directive() -> None:
         ({"to": "ann@example.com"}, {"To": "ann@example.com"}),
         ({"to": "ann@example.com"}, {"to": "ann@example.\u0441om"}),
         ({"n": 1}, {"n": True}),
+        ({"n": [1, {"x": None}]}, {"n": [True, {"x": None}]}),
         ({"n": 1}, {"n": "1"}),
         ({"n": 2**53}, {"n": 2**53 + 1}),
         ({"n": []}, {"n": {}}),

@@ -52,13 +52,6 @@ def test_an_exemption_is_of_what_it_names(more: dict[str, Any], covered: bool) -
     assert bool(made.exempting(*CALL)) == covered
 
 
-def test_true_is_not_one() -> None:
-    made = channel()
-    made.apply(signed("exempt", function="buy", arguments={"n": [1, {"x": None}]}))
-    assert made.exempting("buy", {"n": [1.0, {"x": None}]})
-    assert not made.exempting("buy", {"n": [True, {"x": None}]})
-
-
 def test_several_exemptions_are_used_together_or_not_at_all() -> None:
     made = channel()
     made.apply(signed("pin", 1))

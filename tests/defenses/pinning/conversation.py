@@ -21,19 +21,12 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from constraintrot.defenses.rampart import Principal, Registry
+from tests.harnesses.rules import FIRST_USER
+from tests.harnesses.rules import rules as rules
 
-POLICY = "Send email only to addresses at example.org."
+POLICY = FIRST_USER
 
 SECOND = "Never delete a table in production."
-
-
-def rules(*policies: str) -> Registry:
-    operator = Principal("operator")
-    registry = Registry(operator)
-    for policy in policies or (POLICY,):
-        registry.pin(policy, by=operator)
-    return registry
 
 
 @modelapi(name="merging")

@@ -8,17 +8,8 @@ from hypothesis import strategies as st
 
 from constraintrot.defenses.pinning.block_marks import removed
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
-from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
-
-OPERATOR = Principal("operator")
-
-
-def registry(*policies: str) -> Registry:
-    rules = Registry(OPERATOR)
-    for policy in policies:
-        rules.pin(policy, by=OPERATOR)
-    return rules
+from tests.harnesses.rules import OPERATOR, registry
 
 
 def block(*policies: str, **given: str) -> PinnedBlock:

@@ -153,15 +153,6 @@ def test_a_supervisors_block_carries_its_author_and_resists_the_owner(registry: 
     assert len(registry.rollback("mandate", by=SUPERVISOR, force=True)) == 2
 
 
-def test_a_removable_block_is_removed_by_whoever_may_write(registry: Registry) -> None:
-    block = registry.write("Proposal.", by=AGENT)
-    with pytest.raises(AuthorityError):
-        registry.evict(block.id, by=STRANGER)
-    assert registry.evict(block.id, by=OWNER) == block
-    with pytest.raises(UnknownBlockError):
-        registry.get(block.id)
-
-
 def test_writing_and_pinning_need_a_grant(registry: Registry) -> None:
     with pytest.raises(AuthorityError):
         registry.write("x", by=STRANGER)
@@ -260,12 +251,6 @@ def test_derived_names_are_free_ones(registry: Registry) -> None:
     assert len({block.name for block in registry.blocks()}) == 3
 
 
-def test_a_name_is_free_again_after_its_block(registry: Registry) -> None:
-    first = registry.write("x", by=OWNER, name="a")
-    registry.evict(first.id, by=OWNER)
-    assert registry.write("y", by=OWNER, name="a").id != first.id
-
-
 def test_special_tokens_are_text_and_the_budget_is_of_the_final_string(registry: Registry) -> None:
     registry.write("<|endoftext|> <|im_start|>", by=AGENT)
     found = registry.compile(100)
@@ -362,12 +347,6 @@ def test_a_group_keeps_its_order_wherever_it_goes(registry: Registry) -> None:
             registry.promote(wrong, by=AGENT)
     with pytest.raises(AuthorityError):
         registry.promote(ids[0], by=STRANGER)
-
-
-def test_priority_does_not_decide_position(registry: Registry) -> None:
-    registry.write("low", by=AGENT, priority=0, name="low")
-    registry.write("high", by=AGENT, priority=100, name="high")
-    assert registry.compile().names == ("policy", "low", "high")
 
 
 # Queries without an embedder

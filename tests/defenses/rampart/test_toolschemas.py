@@ -4,13 +4,14 @@ from typing import Any
 
 import anyio
 import pytest
-from inspect_ai.model import ChatMessageUser, GenerateConfig, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import ChatMessageUser, ModelOutput
 from inspect_ai.tool import Tool, ToolDef, ToolInfo, ToolParams, tool
 from inspect_ai.util import JSONSchema
 
 from constraintrot.defenses.rampart import DuplicateBlockError, Principal, Registry
 from constraintrot.defenses.rampart.errors import AuthorityError, RegistryError
 from constraintrot.defenses.rampart.toolschemas import offer, tool_block, write_tools
+from tests.helpers import playing
 
 OWNER = Principal("owner")
 MAIL: dict[str, Any] = {
@@ -182,15 +183,10 @@ def test_the_authors_right_to_a_block_that_is_not_removable() -> None:
 def test_the_model_is_not_told_of_an_evicted_tool() -> None:
     seen: list[list[str]] = []
 
-    def scripted(input: Any, tools: list[ToolInfo], choice: Any, config: GenerateConfig) -> Any:
+    def scripted(_: Any, tools: list[ToolInfo]) -> str | tuple[str, dict[str, Any]]:
         """Calls transfer if it is offered, as a model that wants to would."""
         seen.append([each.name for each in tools])
-        output = ModelOutput.from_content("mockllm/model", "I have no such tool.")
-        if "transfer" in seen[-1]:
-            output = ModelOutput.for_tool_call("mockllm/model", "transfer", {"amount": 1})
-        # Else Inspect would count tokens over the network.
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-        return output
+        return ("transfer", {"amount": 1}) if "transfer" in seen[-1] else "I have no such tool."
 
     lookup = ToolInfo(
         name="look_up",
@@ -201,7 +197,7 @@ def test_the_model_is_not_told_of_an_evicted_tool() -> None:
     made = registry(*tools)
 
     async def ask() -> ModelOutput:
-        model = get_model("mockllm/model", custom_outputs=scripted, memoize=False)
+        model = playing(scripted)
         compiled = made.compile()
         return await model.generate(
             [ChatMessageUser(content=f"{compiled.prompt}\nPay x one cent.")],

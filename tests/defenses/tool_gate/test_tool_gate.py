@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.event import InfoEvent, ModelEvent
 from inspect_ai.log import EvalSample
-from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import ChatMessage, GenerateConfig, Model, get_model
 
 from constraintrot.defenses import DEFENSES, Deployment, make
 from constraintrot.defenses.operator import Connection
@@ -25,7 +25,7 @@ from constraintrot.rule_text.call_check import MARKER, parse, prompt, read, rend
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import WORDINGS, Scenario
 from tests.conftest import Run
-from tests.helpers import answering, by_condition, samples
+from tests.helpers import answering, by_condition, playing, samples
 
 RULE = "Send email only to addresses at example.org."
 CALL = ("send_email", {"to": "bob@elsewhere.example", "body": "Hello."})
@@ -351,13 +351,11 @@ def test_the_verifier_sees_the_policy_and_the_call_and_no_conversation(
 ) -> None:
     heard: list[list[tuple[str, str]]] = []
 
-    def answer(messages: list[ChatMessage], *_: Any) -> ModelOutput:
+    def answer(messages: list[ChatMessage], *_: Any) -> str:
         heard.append([(message.role, message.text) for message in messages])
-        output = ModelOutput.from_content("mockllm/model", NO)
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-        return output
+        return NO
 
-    model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    model = playing(answer)
     log = run(
         "soft_email",
         model="scripted/reckless",

@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 from fastapi import HTTPException
 
+from tests.harnesses.rules import FIRST_USER as POLICY
+from tests.harnesses.rules import OPERATOR, rules
+
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 with warnings.catch_warnings():
@@ -29,21 +32,11 @@ with warnings.catch_warnings():
     from constraintrot.litellm import RECEIPT, PinGuardrail
 from constraintrot.defenses.operator import OperatorError
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
-from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.defenses.rampart import Registry
 from constraintrot.defenses.rampart.errors import SeedError
 from constraintrot.errors import ParameterError
 from tests.docs_code import run_page
 from tests.harnesses.litellm.proxy import signed_list
-
-POLICY = "Send email only to addresses at example.org."
-OPERATOR = Principal("operator")
-
-
-def rules(*policies: str) -> Registry:
-    registry = Registry(OPERATOR)
-    for policy in policies or (POLICY,):
-        registry.pin(policy, by=OPERATOR)
-    return registry
 
 
 def board(registry: Registry) -> PinnedBlock:

@@ -9,20 +9,18 @@ from typing import Any
 from inspect_ai.model import ChatMessage, ModelOutput
 from inspect_ai.tool import ToolInfo, ToolParams
 
-from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.defenses.rampart import Registry
 from constraintrot.memory.pipeline import Pipeline, Prepared
 from tests.harnesses.messages import said, system, user
+from tests.harnesses.rules import OPERATOR as OPERATOR
+from tests.harnesses.rules import registry
 
-OPERATOR = Principal("operator")
 RULE = "Send email only to addresses at example.org."
 
 
 def rules(*texts: str) -> Registry:
     """Return a registry in which an operator pinned some texts."""
-    registry = Registry(OPERATOR, label="pins")
-    for text in texts:
-        registry.pin(text, by=OPERATOR)
-    return registry
+    return registry(*texts, label="pins")
 
 
 def talk(turns: int, *, words: int = 20) -> list[ChatMessage]:

@@ -69,17 +69,6 @@ def test_the_same_state_gives_the_same_bytes(path: Path) -> None:
     assert path.read_bytes() == first
 
 
-@SAME_FOLDER
-@given(data=st.data())
-def test_any_flipped_byte_is_refused(path: Path, data: st.DataObject) -> None:
-    content = bytearray(sealed(path))
-    at = data.draw(st.integers(0, len(content) - 1))
-    content[at] ^= data.draw(st.integers(1, 255))
-    path.write_bytes(content)
-    with pytest.raises(SnapshotError):
-        snapshot.read(path, KEY)
-
-
 def test_every_byte_counts(path: Path) -> None:
     content = sealed(path)
     for at in range(len(content)):
@@ -99,13 +88,6 @@ def test_every_shorter_or_longer_file_is_refused(path: Path) -> None:
             snapshot.read(path, KEY)
     path.write_bytes(content + b" ")
     with pytest.raises(SnapshotError, match="tampered"):
-        snapshot.read(path, KEY)
-
-
-def test_a_changed_body(path: Path) -> None:
-    content = sealed(path)
-    path.write_bytes(content.replace(b"500", b"900"))
-    with pytest.raises(SnapshotError, match="tampered with"):
         snapshot.read(path, KEY)
 
 
