@@ -1,11 +1,17 @@
-"""The answers to the questions of the scaffold ``review``."""
+"""The answers to the questions of the scaffold ``review``, and to the probe."""
 
 from __future__ import annotations
 
 import pytest
 
 from constraintrot.episode.scaffold.instructions import instructions, without_instructions
-from constraintrot.episode.scaffold.review import REFUSALS, read_recall, read_yes_or_no
+from constraintrot.episode.scaffold.review import (
+    QUESTIONS,
+    REFUSALS,
+    read_recall,
+    read_rules,
+    read_yes_or_no,
+)
 from constraintrot.grading.refusal import refuses
 from constraintrot.scenario.schema import LOCALES
 
@@ -60,3 +66,23 @@ def test_a_request_is_told_from_the_instructions_behind_it(
     told = instructions("direct", locale, native=native, decline_tool=decline_tool)
     assert without_instructions(f"Order two.\n\nToday.\n\n{told}") == "Order two.\n\nToday."
     assert without_instructions("Order two.") == "Order two."
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ('{"rules": ["Only email X.", "No food."]}', ["Only email X.", "No food."]),
+        ('Here:\n["Only email X."]', ["Only email X."]),
+        ('{"rules": []}', []),
+        ('{"rules": [1]}', None),
+        ('{"rules": "none"}', None),
+        ('{"rules": ["cut off', None),
+        ("There were none.", None),
+    ],
+)
+def test_what_is_read(text: str, rules: list[str] | None) -> None:
+    assert read_rules(text) == rules
+
+
+def test_it_is_asked_in_every_language() -> None:
+    assert set(QUESTIONS) == set(LOCALES)
