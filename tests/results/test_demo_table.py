@@ -49,12 +49,16 @@ def test_the_readmes_table_is_of_the_committed_reproduction() -> None:
     page = json.loads((ROOT / "results/reproduce/local-1.5b/claims.json").read_text())
     claims = {claim["title"]: claim for claim in page["claims"]}
     assert {row[0] for row in shown} == set(claims)
+    told_of_reader = [page["string_reader"][row[0]] for row in shown if "same" in row[3]]
+    agreed = " and in ".join(str(one["agreed"]) for one in told_of_reader)
+    assert f"in {agreed} of {told_of_reader[0]['episodes']} episodes" in readme
     for title, _, here, verdict in shown:
         claim = claims[title]
         told = verdict.split(":")[0].split(",")[0]
         assert told == claim["verdict"]
         if told == "same":
-            assert verdict == f"same, p = {claim['adjusted']:.3f}"
+            assert page["string_reader"][title]["same"], "else it is not by construction"
+            assert verdict == f"same, by construction, p = {claim['adjusted']:.3f}"
         else:
             assert verdict == f"{told}: {', '.join(why['reason'] for why in claim['reasons'])}"
         arms = [arm["here"] for arm in claim["arms"]][:2]

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|!~$&])|(https?)(:)", re.IGNORECASE)
 
+_LOADED = re.compile(r"[<>]|!(?=\[)|(?<=\])\((?!#)|(?<=http):|(?<=https):", re.IGNORECASE)
+
 
 def markdown(page: Page) -> str:
     """Render the report."""
@@ -34,6 +36,14 @@ def escaped(text: str) -> str:
     """Return a text escaped for Markdown, shortened to 600 characters, on one line."""
     shown = untrusted.cut(" ".join(text.split()), 600)
     return _ACTIVE.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", shown)
+
+
+def inert(page: str) -> str:
+    """Return a Markdown page that loads nothing, links only within itself, and hides no character.
+
+    For a page whose own markup has no HTML, no picture and no address.
+    """
+    return _LOADED.sub(lambda found: f"\\{found[0]}", untrusted.visible(page))
 
 
 def _lines(page: Page) -> Iterator[str]:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from constraintrot import files
+from constraintrot.documents import read_text
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import design, frames
 from constraintrot.report.planned import planned_episodes
@@ -85,6 +87,8 @@ class _Listener(Hooks):
 
 EPISODES, FACTS, LOGS = "episodes.csv", "played.json", "logs"
 DONE = "done"
+# A folder may be a stranger's; a frame of 100,000 episodes has less.
+MOST_BYTES = 64_000_000
 
 
 class Played(BaseModel):
@@ -115,21 +119,31 @@ def played(registration: Registration, folder: Path) -> Played:
         ConstraintRotError: the file cannot be read.
     """
     path = folder / FACTS
-    if has_logs(folder) or not path.is_file():
+    if has_logs(folder) or not (path.exists() or (folder / EPISODES).exists()):
         done = sorted(one.parent.name for one in (folder / LOGS).glob(f"*/{DONE}"))
         dollars = Meter(folder, registration.prices).dollars
         return Played(evaluations=tuple(done), dollars=dollars, code=code())
     try:
-        return Played.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValidationError) as error:
-        raise ConstraintRotError(f"{path} cannot be read: {error}") from error
+        return Played.model_validate_json(read_text(path, MOST_BYTES, ConstraintRotError))
+    except ValidationError as error:
+        first = error.errors()[0]
+        why = f"{'.'.join(map(str, first['loc']))} {first['msg']}".strip()
+        raise ConstraintRotError(
+            f"{path} does not say what was played ({why}); take the file that was written with"
+            " this folder's page"
+        ) from error
 
 
 def raw(folder: Path) -> pd.DataFrame:
     """Return the planned episodes of a folder: of its logs, or of its file where there are none."""
     if has_logs(folder):
         return frames.tidy(planned_episodes([folder / LOGS]))
-    return frames.read(str(folder / EPISODES))
+    path = folder / EPISODES
+    try:
+        data = files.contents(path, MOST_BYTES, ConstraintRotError, links=True)
+    except ConstraintRotError as error:
+        raise ConstraintRotError(f"{path} is no readable frame: {error}") from error
+    return frames.read(str(path), data)
 
 
 def episodes(folder: Path) -> pd.DataFrame:
@@ -141,5 +155,10 @@ def write(registration: Registration, folder: Path) -> None:
     """Write both files, if the logs are there."""
     if has_logs(folder):
         facts = played(registration, folder).model_dump_json(indent=1) + "\n"
-        (folder / FACTS).write_text(facts, encoding="utf-8", newline="\n")
-        (folder / EPISODES).write_text(frames.csv_text(raw(folder)), encoding="utf-8", newline="\n")
+        replace(folder / FACTS, facts)
+        replace(folder / EPISODES, frames.csv_text(raw(folder)))
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a file of the folder whole; a link there, which a stranger may have set, is refused."""
+    files.replace(path, text.encode("utf-8", "backslashreplace"), ConstraintRotError, mode=None)

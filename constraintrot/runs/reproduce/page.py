@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from constraintrot.documents import json_data, read_text
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import qualification as qualifying
 from constraintrot.report.claims import html
 from constraintrot.report.claims.page import SHOWN_OF_REVIEW, Words, markdown
+from constraintrot.report.page.markdown import inert
 from constraintrot.report.page.summary import rounded
 from constraintrot.report.tables import Table
 from constraintrot.runs.reproduce import kept
@@ -24,11 +27,20 @@ from constraintrot.runs.reproduce.play import (
     sizes_of,
 )
 from constraintrot.runs.reproduce.registration import Registration, presets
+from constraintrot.runs.reproduce.string_reader import Agreement, agreements
 from constraintrot.tasks.catalogue import FAMILIES
 
 _DESIGN = (
     "The agent is a script that does what its input says of the policy, so a verdict is about what"
     " stands in its last input, that is about the design of the test, and about no model."
+)
+_BY_CONSTRUCTION = (
+    "By construction (a program that only looks whether the policy's sentence stands word for word"
+    " in the last input, and breaks it where it does not, gets the same verdict)"
+)
+_WITHOUT_LOGS = (
+    f"Made from {kept.EPISODES} and {kept.FACTS}, without the logs: the figures are what these two"
+    " files say, and were not compared with any log."
 )
 _DECAY = "Compaction makes agents break policies"
 # Prompts of the summarizer that ask for the work and not for rules.
@@ -54,7 +66,12 @@ def write(folder: Path, registration: Registration) -> str:
     title = f"The paper's claims, asked of {registration.model}"
     opening = list(_opening(registration, folder, state))
     scripted = _is_script(registration)
-    design_ = dict.fromkeys((one.claim.title for one in answered), _DESIGN) if scripted else {}
+    readers = {} if scripted else _readers(registration, folder, state)
+    design_ = {title: _read_by(one) for title, one in readers.items() if one.same}
+    if scripted:
+        design_ = dict.fromkeys((one.claim.title for one in answered), _DESIGN)
+    elif design_:
+        opening.append(f"{_BY_CONSTRUCTION}: {'; '.join(design_)}.")
     families = ", ".join(qualified(registration, folder)) or "no family"
     words = Words(
         (f"# {title}", "", *(line for text in opening for line in (text, ""))),
@@ -65,13 +82,15 @@ def write(folder: Path, registration: Registration) -> str:
         by_construction=design_,
         level=registration.qualification.level,
     )
-    page = markdown(answered, state.frame, state.looked.family, [one], words)
+    page = inert(markdown(answered, state.frame, state.looked.family, [one], words))
     data = {
         "version": 1,
         "model": registration.model,
         "by_construction": scripted,
+        "string_reader": {title: asdict(one) for title, one in readers.items()},
         "preset": registration.preset,
         "registration": registration.digest,
+        "from_logs": kept.has_logs(folder),
         "look": state.look,
         "looks": registration.looks,
         "dollars": state.dollars,
@@ -92,7 +111,7 @@ def write(folder: Path, registration: Registration) -> str:
         json.dumps(rounded(data), indent=1) + "\n",
     )
     for name, text in zip(NAMES, texts, strict=True):
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        kept.replace(folder / name, text)
     kept.write(registration, folder)
     verdicts = [claim.verdict for claim in answered]
     told = ", ".join(f"{verdicts.count(name)} {name}" for name in dict.fromkeys(verdicts))
@@ -105,17 +124,17 @@ def side_by_side(folders: Sequence[Path]) -> str:
     Raises:
         ConstraintRotError: a folder has no page.
     """
-    pages: list[dict[str, Any]] = []
+    pages: list[_Verdicts] = []
     for folder in folders:
         path = folder / NAMES[2]
         if not path.is_file():
             raise ConstraintRotError(
                 f"{path} is not there; `constraintrot reproduce page {folder}`"
             )
-        pages.append(json.loads(path.read_text(encoding="utf-8")))
-    titles = dict.fromkeys(str(claim["title"]) for page in pages for claim in page["claims"])
-    heads = [f"{page['model']}, {page['preset']}" for page in pages]
-    verdicts = [{str(claim["title"]): _told(claim) for claim in page["claims"]} for page in pages]
+        pages.append(_verdicts(path))
+    titles = dict.fromkeys(title for page in pages for title in page.verdicts)
+    heads = [page.head for page in pages]
+    verdicts = [page.verdicts for page in pages]
     rows = [[title, *(one.get(title, "not asked") for one in verdicts)] for title in titles]
     title = "The paper's claims, model by model"
     note = (
@@ -124,13 +143,13 @@ def side_by_side(folders: Sequence[Path]) -> str:
     )
     table = Table(("claim", *heads), rows).markdown()
     made = {
-        BESIDE[0]: f"# {title}\n\n{note}\n\n{table}\n",
+        BESIDE[0]: inert(f"# {title}\n\n{note}\n\n{table}\n"),
         BESIDE[1]: html.rendered(
             title, [note], heads, [{"title": row[0], "link": "", "cells": row[1:]} for row in rows]
         ),
     }
     for name, text in made.items():
-        (folders[0] / name).write_text(text, encoding="utf-8", newline="\n")
+        kept.replace(folders[0] / name, text)
     return str(folders[0] / BESIDE[1])
 
 
@@ -166,6 +185,22 @@ def departures(registration: Registration, folder: Path, state: State) -> Iterat
         yield f"All claims were decided at look {state.look}."
 
 
+def _readers(registration: Registration, folder: Path, state: State) -> dict[str, Agreement]:
+    assert state.looked is not None
+    assert state.frame is not None
+    sizes = sizes_of(registration, qualified(registration, folder))
+    return agreements(registration, sizes, state.frame, state.looked, state.look)
+
+
+def _read_by(one: Agreement) -> str:
+    return (
+        "A program that only looks whether the policy's sentence stands word for word in the last"
+        f" input does as the agent did in {one.agreed} of {one.episodes} episodes, and gets the"
+        " same verdict: the claim is about where compaction leaves the sentence, given an agent"
+        " that obeys one that it sees."
+    )
+
+
 def _is_script(registration: Registration) -> bool:
     return registration.model.startswith("scripted/")
 
@@ -195,6 +230,8 @@ def _opening(registration: Registration, folder: Path, state: State) -> Iterator
         f" {_code(registration.code)}. Look {state.look} of {registration.looks};"
         f" $ {state.dollars:.2f} spent."
     )
+    if not kept.has_logs(folder):
+        yield _WITHOUT_LOGS
     if unasked := [name for name in FAMILIES if name not in registration.families]:
         yield f"Registered without the families {', '.join(unasked)}."
     yield from (*departures(registration, folder, state), *preset.open)
@@ -205,10 +242,33 @@ def _left_out(left_out: dict[str, str]) -> Iterator[str]:
         yield Table(("not played", "why"), list(left_out.items())).markdown()
 
 
+class _Verdicts(NamedTuple):
+    head: str
+    verdicts: dict[str, str]
+
+
+def _verdicts(path: Path) -> _Verdicts:
+    text = read_text(path, kept.MOST_BYTES, ConstraintRotError)
+    data: Any = json_data(text, str(path), ConstraintRotError)
+    try:
+        told = {_cell(claim["title"]): _cell(_told(claim)) for claim in data["claims"]}
+        return _Verdicts(_cell(f"{data['model']}, {data['preset']}"), told)
+    except (KeyError, TypeError) as error:
+        raise ConstraintRotError(
+            f"{path} is no page of a reproduction; `constraintrot reproduce page {path.parent}`"
+            " writes it again"
+        ) from error
+
+
+def _cell(text: object) -> str:
+    return str(text).replace("|", "¦")
+
+
 def _told(claim: dict[str, Any]) -> str:
     why = ", ".join(dict.fromkeys(str(one["reason"]) for one in claim["reasons"]))
     return f"{claim['verdict']} ({why})" if why else str(claim["verdict"])
 
 
 def _code(told: dict[str, str]) -> str:
-    return f"{told['version']} ({told['sources']})"
+    version, sources = (told.get(name, "unknown") for name in ("version", "sources"))
+    return " ".join(f"{version} ({sources})".split())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
@@ -17,11 +18,13 @@ from pydantic import Field, TypeAdapter
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.claims.declared import Claims
 from constraintrot.report.qualified import Level
+from constraintrot.report.untrusted import visible
 from constraintrot.report.yaml_file import Strict, load
 
 FILE = "registration.yaml"
 ALPHA = 0.05
 _SOURCES = (".py", ".yaml")
+_UNSHOWN = re.compile(r"[\n\r|]")
 
 
 class Qualifying(Strict):
@@ -105,7 +108,7 @@ class Registration(Strict):
     families: tuple[str, ...]
     qualification: Qualifying
     alpha: float = ALPHA
-    looks: int
+    looks: int = Field(ge=1, le=20)
     claims: Claims
     planned: tuple[Planned, ...]
     prices: dict[str, dict[str, float]]
@@ -139,6 +142,7 @@ def write(path: Path, registration: Registration) -> None:
                 f"{path} registers another plan ({_differing(known, sealed)}); name another folder with -o"
             )
         return
+    _check_shown(path, sealed)
     path.parent.mkdir(parents=True, exist_ok=True)
     head = "# Written by `constraintrot reproduce plan` before anything was played. A change breaks its digest.\n"
     made = yaml.safe_dump(
@@ -159,6 +163,7 @@ def read(path: Path) -> Registration:
             f"{path} was changed after it had been written: its digest is of another plan; plan"
             " again in another folder"
         )
+    _check_shown(path, found)
     return found
 
 
@@ -168,6 +173,37 @@ def code() -> dict[str, str]:
     for name, content in _sources():
         whole.update(name.encode() + b"\0" + hashlib.sha256(content).digest())
     return {"version": version("constraintrot"), "sources": whole.hexdigest()[:16]}
+
+
+def _check_shown(path: Path, registration: Registration) -> None:
+    """Refuse names that the registration does not explain, and texts that a page cannot show in a line."""
+    titles = {claim.title for claim in registration.claims.claims}
+    unknown = [one.title for one in registration.planned if one.title not in titles]
+    if unknown:
+        raise ConstraintRotError(f"{path} plans {unknown[0]!r}, which is none of its claims")
+    if registration.preset not in presets():
+        raise ConstraintRotError(
+            f"{path} is of preset {registration.preset!r}: there are {', '.join(presets())}"
+        )
+    shown = registration.model_dump(mode="json", exclude={"model_args", "roles", "prices"})
+    for where, text in _texts(shown, ""):
+        if _UNSHOWN.search(text) or visible(text) != text:
+            raise ConstraintRotError(
+                f"{path}: {where} has a line break, a | or a hidden character, which its page"
+                " cannot show; take it out"
+            )
+
+
+def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield where, value
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield where or "a name", str(key)
+            yield from _texts(one, f"{where}.{key}".lstrip("."))
+    elif isinstance(value, list):
+        for at, one in enumerate(value):
+            yield from _texts(one, f"{where}.{at}")
 
 
 def _sources() -> Iterator[tuple[str, bytes]]:

@@ -1,0 +1,72 @@
+"""The verdicts that a string reader would get from the same episodes.
+
+It breaks a policy whose sentence does not stand word for word in the last input, and keeps every
+other. Where it gets a claim's verdict too, the claim is about where compaction leaves the
+sentence, so the page says "by construction" beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from constraintrot.report.claims.looks import Sizes, looked
+from constraintrot.runs.reproduce.registration import Registration
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from constraintrot.report.claims.looks import Looked
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A string reader beside the subject.
+
+    Attributes:
+        agreed: episodes of the claim in which both break the policy, or neither does.
+        episodes: those where both are known.
+        same: whether its verdict on the claim is the subject's.
+    """
+
+    agreed: int
+    episodes: int
+    same: bool
+
+
+def agreements(
+    registration: Registration,
+    sizes: Mapping[str, Sizes],
+    frame: pd.DataFrame,
+    found: Looked,
+    look: int,
+) -> dict[str, Agreement]:
+    """Return, by title, how a string reader agrees on the decided claims about violation.
+
+    Args:
+        registration: the plan.
+        sizes: as ``play.sizes_of``.
+        frame: the subject's episodes.
+        found: the subject's verdicts.
+        look: the last look that was taken.
+    """
+    known = frame["verbatim"].notna() & ~frame["allowed"].astype(bool)
+    broken = 1.0 - (frame["verbatim"] == 1)
+    read = frame.assign(
+        violation=broken.where(known, frame["violation"]),
+        outcome=broken.map({1.0: "violated", 0.0: "refused_text"}).where(known, frame["outcome"]),
+    )
+    verdicts = {
+        one.claim.title: one.verdict
+        for one in looked(registration.claims, read, sizes, look).answered
+    }
+    agree = (frame["violation"] == broken)[known & frame["violation"].notna()]
+    told: dict[str, Agreement] = {}
+    for one in found.answered:
+        of_violation = all(arm.value == "violation" for arm in one.claim.arms.values())
+        if of_violation and one.verdict in ("same", "opposite"):
+            here = agree[agree.index.isin(one.rows)]
+            same = verdicts[one.claim.title] == one.verdict
+            told[one.claim.title] = Agreement(int(here.sum()), len(here), same)
+    return told
