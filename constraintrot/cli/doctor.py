@@ -125,7 +125,7 @@ def _on_this_machine(yes: bool) -> tuple[str, ...]:
             "no session of a coding agent found in the usual places; name files or folders"
         )
     size = sum(path.stat().st_size for path in found if path.exists())
-    by_folder = Counter(str(_agent_folder(path)) for path in found)
+    by_folder = Counter(str(path if path.suffix == ".db" else path.parent) for path in found)
     click.echo(f"{len(found)} session files, {size / 1e6:,.1f} MB, would be read:", err=True)
     for name, count in by_folder.most_common(_LISTED):
         click.echo(f"  {count:5} in {visible(name)}", err=True)
@@ -133,10 +133,6 @@ def _on_this_machine(yes: bool) -> tuple[str, ...]:
         click.echo(f"  … and {len(by_folder) - _LISTED} more folders", err=True)
     ask("Read them?", yes)
     return tuple(map(str, found))
-
-
-def _agent_folder(path: Path) -> Path:
-    return path if path.suffix == ".db" else path.parent
 
 
 def _rules(files: Sequence[Path]) -> list[Rule] | None:

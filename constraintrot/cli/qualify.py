@@ -107,7 +107,7 @@ def qualify(
         raise ParameterError(f"-T {fixed[0]} is this command's to set; see its options")
     given |= {"variants": variants} | ({"scaffold": scaffold} if scaffold else {})
     given |= {} if families is None else {"families": families}
-    where = folder or Path("logs/qualify") / _slug(f"{model} {scaffold or 'default'}")
+    where = folder or Path("logs/qualify") / slug(f"{model} {scaffold or 'default'}")
     arguments = named_values("-M", model_args)
     named_model("--model", model, memoize=True, **arguments)
     estimate.before({model: size(given)}, yes=yes)
@@ -147,5 +147,6 @@ def models(given: tuple[str, ...]) -> dict[str, Model]:
     return found
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
+    """Return a text as the name of a folder."""
     return re.sub(r"[^\w.-]+", "-", text).strip("-")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from constraintrot.cli.qualify import slug
 from constraintrot.command_line import ClearGroup, named_roles, named_values, needs, unasked
 from constraintrot.errors import ParameterError
 from constraintrot.extras import require
@@ -117,7 +117,7 @@ def _plan(
     from constraintrot.runs.reproduce import planning
     from constraintrot.runs.reproduce.play import episodes
 
-    where = folder or Path("logs/reproduce") / _slug(f"{model} {preset}")
+    where = folder or Path("logs/reproduce") / slug(f"{model} {preset}")
     draft = planning.draft(
         model, known[preset], preset, claims, families=families, other=other, dollars=dollars, prices=prices,
         settings=named_values("-T", task_args), model_args=named_values("-M", model_args),
@@ -170,7 +170,3 @@ def _registered(folder: Path) -> Registration:
     from constraintrot.runs.reproduce import registration
 
     return registration.read(folder / registration.FILE)
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", text).strip("-")

@@ -231,7 +231,7 @@ def _plays(
 ) -> Iterator[PlaySettings]:
     compactor = _compactor(given)
     attack = _attack(given.get("attack"))
-    names = defenses if defenses is not None else [_defense_name(given.get("defense"))]
+    names = defenses if defenses is not None else [_optional_text(given, "defense") or "none"]
     if defenses is not None and given.get("defense") is not None:
         raise ParameterError("the defenses of this task are given as defenses=, without defense=")
     chosen = [_named_defense(name) for name in names]
@@ -366,10 +366,6 @@ def _conditions(value: object, known: Mapping[str, Condition]) -> tuple[Conditio
     if isinstance(value, list | tuple):
         return conditions([str(name) for name in cast("Sequence[object]", value)], known)
     raise ParameterError(f"conditions must be names, comma-separated, not {value!r}")
-
-
-def _defense_name(value: object) -> str:
-    return "none" if value is None else str(value)
 
 
 def _named_defense(name: str) -> ChosenDefense:

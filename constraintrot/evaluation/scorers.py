@@ -31,7 +31,6 @@ from constraintrot.rule_text.judge import JUDGE_PROMPT, majority, read_vote
 from constraintrot.rule_text.reader import Rule
 from constraintrot.rule_text.survival import (
     SURVIVED,
-    Survival,
     SurvivalState,
     mentions,
 )
@@ -222,7 +221,14 @@ def probed() -> Scorer:
             value=int(found.survived) if told else math.nan,
             answer=text,
             explanation=f"{found.state}: {found.cue or 'no rule states it'}",
-            metadata={**_details(found), "rules": rules},
+            metadata={
+                "measure": WordsReader.name,
+                "state": found.state,
+                "window": found.window,
+                "cue": found.cue,
+                "slots": dict(found.slots),
+                "rules": rules,
+            },
         )
 
     return score
@@ -230,16 +236,6 @@ def probed() -> Scorer:
 
 def _without_quote(state: SurvivalState) -> str:
     return "no sentence states it" if state == "lost" else "no words decided it"
-
-
-def _details(found: Survival) -> dict[str, Any]:
-    return {
-        "measure": WordsReader.name,
-        "state": found.state,
-        "window": found.window,
-        "cue": found.cue,
-        "slots": dict(found.slots),
-    }
 
 
 def _judged(votes: list[SurvivalState | None] | None, state: SurvivalState) -> dict[str, Any]:

@@ -187,7 +187,7 @@ def _of_finding(finding: Finding) -> Iterator[str]:
     outcomes = finding.outcomes
     if outcomes is None:
         return
-    where = _where(finding.group)
+    where = "".join(f", {fact}={value}" for fact, value in finding.group.items())
     for arm, left in outcomes.unpaired.items():
         if left:
             yield f"{finding.value}{where}: {left} episodes of {arm} have no partner, left out"
@@ -208,7 +208,3 @@ def _of_finding(finding: Finding) -> Iterator[str]:
             yield f"{arm}{where}: {silent} of {outcomes.n} made no readable call; silence is not safety"
     for group in finding.contrary:
         yield f"{finding.value}{where}: the contrary in {group}"
-
-
-def _where(group: Facts) -> str:
-    return "".join(f", {fact}={value}" for fact, value in group.items())

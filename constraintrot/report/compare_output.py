@@ -130,7 +130,8 @@ def _group(finding: Finding) -> list[str]:
 
 def _block(finding: Finding, question: Question) -> list[str]:
     head = ", ".join([finding.value, *_group(finding)])
-    verdict = _line("verdict", _verdict(finding))
+    told = f"{finding.decision}: {finding.reason}" if finding.decision else finding.reason
+    verdict = _line("verdict", told)
     if finding.outcomes is None:
         return [f"{head}: nothing to compare", verdict]
     if finding.rates is not None:
@@ -189,10 +190,6 @@ def _unknown(finding: Finding) -> str:
 
 def _line(name: str, value: str) -> str:
     return f"  {name:<10}{value}"
-
-
-def _verdict(finding: Finding) -> str:
-    return f"{finding.decision}: {finding.reason}" if finding.decision else finding.reason
 
 
 def _difference(estimate: Estimate) -> str:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TEXTS = tuple(dict.fromkeys((*FACTS, "allowed", "status", "outcome", "degenerate")))
+# A single file is no store.
+_FILES = (".eval", ".json", ".csv", ".parquet")
 NUMBERS = ("violation", "utility", "tokens_after")
 IDS = ("summary_draw", "request")
 
@@ -52,7 +54,7 @@ def stores(given: Sequence[str]) -> list[Stored]:
         ParameterError: some are stores and some are not.
         ConstraintRotError: a store cannot be read, or has no cell.
     """
-    found = [store for one in given if _may_be(one) and (store := Store(one)).exists]
+    found = [store for one in given if not one.endswith(_FILES) and (store := Store(one)).exists]
     if not found:
         return []
     if len(found) < len(given):
@@ -66,11 +68,6 @@ def stores(given: Sequence[str]) -> list[Stored]:
         if not one.commits:
             raise ConstraintRotError(f"{one.store.url} has no committed cell yet")
     return read_now
-
-
-def _may_be(name: str) -> bool:
-    """Return whether a path or URL may be a store: a single file is not."""
-    return not name.endswith((".eval", ".json", ".csv", ".parquet"))
 
 
 def planned(given: Sequence[Stored]) -> pd.DataFrame:

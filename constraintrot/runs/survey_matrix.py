@@ -211,7 +211,8 @@ def heading(cells: Sequence[Cell]) -> str:
     """What the matrix shows."""
     delegated = any(cell.mode == "sub-agent" for cell in cells)
     also = ", or in a sub-agent's first request" if delegated else ""
-    return f"What of a policy is in the request after a compaction{also}; run by {max_day(cells)}."
+    newest = max((cell.run for cell in cells), default=date.today().isoformat())
+    return f"What of a policy is in the request after a compaction{also}; run by {newest}."
 
 
 def markdown(cells: Sequence[Cell]) -> str:
@@ -226,8 +227,3 @@ def markdown(cells: Sequence[Cell]) -> str:
             for one in changed
         ]
     return "\n".join(lines) + "\n"
-
-
-def max_day(cells: Sequence[Cell]) -> str:
-    """The day of the newest run."""
-    return max((cell.run for cell in cells), default=date.today().isoformat())

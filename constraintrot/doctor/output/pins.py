@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from constraintrot.defenses.rampart.seeds import Seed, read
+from constraintrot.defenses.rampart.seeds import read
 from constraintrot.doctor.findings import Diagnosis, History
 from constraintrot.errors import ConstraintRotError
 
@@ -75,7 +75,7 @@ def write(chosen: Pins, folder: Path) -> Path | None:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILE
     path.write_text(seeds(chosen.rules), encoding="utf-8", newline="\n")
-    back: dict[str, str] = {seed.name: seed.content for seed in _read(path)}
+    back: dict[str, str] = {seed.name: seed.content for seed in read(path)}
     if back != chosen.rules:
         raise ConstraintRotError(f"{path}: the seeds do not read back as they were written")
     return path
@@ -88,10 +88,6 @@ def seeds(rules: dict[str, str]) -> str:
     )
     body = "".join(f"\n## {name}\n{text}\n" for name, text in rules.items())
     return f"---\nblocks:\n{head}---\n{body}"
-
-
-def _read(path: Path) -> list[Seed]:
-    return read(path)
 
 
 def _trusted(history: History) -> bool:

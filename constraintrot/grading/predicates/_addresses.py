@@ -125,7 +125,7 @@ def _sign(sign: str, gap: str) -> str:
 
 def _bare(text: str) -> str:
     """A text without display names, comments and the blanks that an address may hold."""
-    flat = re.sub(r"\s+", lambda run: "\n" if _breaks(run[0]) else " ", text)
+    flat = re.sub(r"\s+", lambda run: "\n" if run[0].strip(" \t") else " ", text)
     flat = _AT.sub("@", flat)
     flat = _DISPLAY.sub(_without_name, flat)
     for _ in range(4):
@@ -134,10 +134,6 @@ def _bare(text: str) -> str:
     flat = re.sub(r"[ \n]\. ?", ".", flat)
     flat = re.sub(r"\. (?=[\w-]{1,63}\.[\w.-]{1,200}(?:[\s,;>)]|$))", ".", flat)
     return _LIST_BREAK.sub(", ", flat)
-
-
-def _breaks(run: str) -> bool:
-    return any(sign not in " \t" for sign in run)
 
 
 def _without_name(found: re.Match[str]) -> str:

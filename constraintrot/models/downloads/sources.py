@@ -114,11 +114,6 @@ def fetch_package(name: str, version: str, folder: Path) -> Path:
     return wheels[0]
 
 
-def free_bytes(folder: Path) -> int:
-    """Free bytes on the disk of a folder."""
-    return shutil.disk_usage(folder).free
-
-
 def _last_line(text: str) -> str:
     lines = text.strip().splitlines()
     return lines[-1].strip() if lines else "no message"
@@ -136,4 +131,4 @@ class Sources:
 
     hub: Callable[[Hub, Path], Path] = field(default=fetch_hub)
     package: Callable[[str, str, Path], Path] = field(default=fetch_package)
-    free: Callable[[Path], int] = field(default=free_bytes)
+    free: Callable[[Path], int] = field(default=lambda folder: shutil.disk_usage(folder).free)

@@ -19,7 +19,6 @@ from constraintrot.report.qualification import Qualification, table
 from constraintrot.report.qualified import Level
 from constraintrot.report.tables import Table
 from constraintrot.stats.interval import Estimate
-from constraintrot.stats.paired import Comparison
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -251,15 +250,11 @@ def _p(tested: Tested) -> str:
     p_value, kind = comparison.adjusted, "adjusted"
     if p_value is None:
         p_value, kind = comparison.p_value, "exploratory, not adjusted"
-    told = f"{_pairs(comparison)}, {p_text(p_value)} {kind} ({comparison.test})"
+    told = f"{comparison.n} pairs of {comparison.clusters} requests, {p_text(p_value)} {kind} ({comparison.test})"
     by = tested.by_policy
     if by is None:
         return told
     return f"{told}; by the policy's wording ({by.clusters}), {p_text(by.p_value)}"
-
-
-def _pairs(one: Comparison) -> str:
-    return f"{one.n} pairs of {one.clusters} requests"
 
 
 def _anchor(one: Answered) -> str:

@@ -71,7 +71,8 @@ def _paper() -> str:
 
 
 def _of_agent(cells: Cells, frame: pd.DataFrame, agent: str) -> list[Block]:
-    costs = {row["defense"]: row for row in compare_defenses(_plain(frame)).to_dict("records")}
+    numbered = frame.assign(replicate=frame["replicate"].fillna(0))
+    costs = {row["defense"]: row for row in compare_defenses(numbered).to_dict("records")}
     rows: list[Row] = []
     drawn: list[tuple[str, Estimate, Estimate]] = []
     names = sorted({str(name) for name in frame["defense"]}, key=lambda one: (one != "none", one))
@@ -111,10 +112,6 @@ def _notes(rows: Sequence[Row], frame: pd.DataFrame) -> tuple[str, ...]:
     if len(pooled) > 1:
         notes.append(f"Under attack: {', '.join(pooled)} together, as far as each row has them.")
     return tuple(notes)
-
-
-def _plain(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.assign(replicate=frame["replicate"].fillna(0))
 
 
 def _cost(row: dict[Any, Any], key: str, form: str) -> str:

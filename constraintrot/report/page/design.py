@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from constraintrot.episode import facts
@@ -220,7 +219,11 @@ def fits(frame: pd.DataFrame, setting: Mapping[str, object]) -> pd.Series[bool]:
     for name, value in setting.items():
         if is_none(value):
             continue
-        same = pd.Series(where(frame[name], partial(_is_or_none, value)), frame.index, bool)
+        same = pd.Series(
+            where(frame[name], lambda one, wanted=value: is_none(one) or one == wanted),
+            frame.index,
+            bool,
+        )
         chosen &= same | longer if name == "context_tokens" else same
     return chosen
 
@@ -228,10 +231,6 @@ def fits(frame: pd.DataFrame, setting: Mapping[str, object]) -> pd.Series[bool]:
 def is_none(value: object) -> bool:
     """Return whether a setting does not apply to an episode, or is not known."""
     return value is None or value == "none" or value != value
-
-
-def _is_or_none(wanted: object, value: object) -> bool:
-    return is_none(value) or value == wanted
 
 
 def _named(name: str, value: object) -> str:

@@ -231,15 +231,13 @@ def _named(paired: Sequence[Compared], family: Family) -> list[str]:
     lines = [f"Does not decay: {', '.join(none)}."] if none else []
     for one in paired:
         if ways[one.agent] == "open" and one.comparison is not None:
-            changes = f"{_changes(one.comparison)} of {one.comparison.n} pairs"
+            more, fewer = one.comparison.only_b, one.comparison.only_a
+            told = (
+                f"{more} more and {fewer} fewer violations" if more + fewer else "no change in any"
+            )
+            changes = f"{told} of {one.comparison.n} pairs"
             lines.append(f"No decay shown, and none excluded: {one.agent}, {changes}.")
     return lines
-
-
-def _changes(one: Comparison) -> str:
-    return f"{one.only_b} more and {one.only_a} fewer violations" if one.only_a + one.only_b else (
-        "no change in any"
-    )  # fmt: skip
 
 
 def _signed(value: float) -> str:

@@ -34,12 +34,22 @@ def eval_sets(sweep: Sweep, package: str) -> list[dict[str, Any]]:
     _check(sweep)
     groups: dict[str, dict[str, list[Cell]]] = {}
     for cell in sweep.cells:
-        groups.setdefault(_text(_shared(cell)), {}).setdefault(_text(_model(cell)), []).append(cell)
+        groups.setdefault(_text(_shared(cell)), {}).setdefault(
+            _text(_model(cell.task.get("model"))), []
+        ).append(cell)
     made: list[dict[str, Any]] = []
     for shared, by_model in groups.items():
         alike: dict[str, list[str]] = {}
         for model, cells in by_model.items():
-            alike.setdefault(_text([_item(one) for one in cells]), []).append(model)
+            alike.setdefault(
+                _text(
+                    [
+                        {"name": one.name.removeprefix("constraintrot/"), "args": one.args}
+                        for one in cells
+                    ]
+                ),
+                [],
+            ).append(model)
         for items, models in alike.items():
             tasks = {"package": package, "name": _PACKAGE, "items": json.loads(items)}
             agents = {"package": _INSPECT, "items": [json.loads(one) for one in models]}
@@ -65,15 +75,7 @@ def _check(sweep: Sweep) -> None:
         raise ParameterError(f"tasks of other packages are not exported: {', '.join(foreign)}")
 
 
-def _item(cell: Cell) -> dict[str, Any]:
-    return {"name": cell.name.removeprefix("constraintrot/"), "args": cell.args}
-
-
-def _model(cell: Cell) -> dict[str, Any]:
-    return _one_model(cell.task.get("model"))
-
-
-def _one_model(model: Any) -> dict[str, Any]:
+def _model(model: Any) -> dict[str, Any]:
     if model is None:
         raise ParameterError("a cell names no model, and Hawk has no default; name one in the spec")
     if isinstance(model, str):
@@ -95,7 +97,7 @@ def _shared(cell: Cell) -> dict[str, Any]:
         raise ParameterError("a role with several models has no place in Hawk; name one of them")
     if roles:
         found["model_roles"] = {
-            role: {"package": _INSPECT, "items": [_one_model(one)]} for role, one in roles.items()
+            role: {"package": _INSPECT, "items": [_model(one)]} for role, one in roles.items()
         }
     if cell.task.get("config"):
         raise ParameterError("a task's `config` has no place in Hawk; set the model's `config`")

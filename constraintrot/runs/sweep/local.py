@@ -52,7 +52,9 @@ def run(sweep: Sweep, folder: SweepFolder, tries: int = TRIES, display: str = "p
     from inspect_flow.api import run as flow_run
 
     _find_uv()
-    init(log_level="error", display=_display(display), dotenv_base_dir=None)
+    # Flow's displays are Inspect's, less one.
+    shown: Any = "full" if display == "rich" else display
+    init(log_level="error", display=shown, dotenv_base_dir=None)
     options = sweep.spec.options
     chosen = (
         options.model_copy(update={"retry_attempts": tries, "display": display})
@@ -100,11 +102,6 @@ def _find_uv() -> None:
     paths = os.environ.get("PATH", "").split(os.pathsep)
     if beside not in paths:
         os.environ["PATH"] = os.pathsep.join((beside, *paths))
-
-
-def _display(name: str) -> Any:
-    # Flow's displays are Inspect's, less one.
-    return "full" if name == "rich" else name
 
 
 def adopt(folder: SweepFolder, cells: Iterable[str], *, partial: bool = False) -> int:

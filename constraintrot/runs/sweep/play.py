@@ -84,7 +84,11 @@ def play(
         log = _evaluated(cell, here, options, base_url)
         check_whole(log)
         summed = counts(log)
-        return Played(cell.id, folder.commit(cell.id, _local(log.location), summed), counts=summed)
+        return Played(
+            cell.id,
+            folder.commit(cell.id, log.location.removeprefix("file://"), summed),
+            counts=summed,
+        )
     except BaseException as error:
         if not folder.local:
             for one in here.glob("*.eval"):
@@ -269,7 +273,3 @@ def _seconds(log: EvalLog) -> float:
         return (ended - datetime.fromisoformat(log.stats.started_at)).total_seconds()
     except ValueError:
         return 0.0
-
-
-def _local(location: str) -> str:
-    return location.removeprefix("file://")
