@@ -187,32 +187,33 @@ def test_copilot_user_turns_are_assumed_kept(tmp_path: Path) -> None:
     ]
 
 
-def opencode(path: Path) -> Path:
-    with closing(sqlite3.connect(path)) as database, database:
-        database.executescript(
-            "create table session (id text, directory text, time_created integer);"
+Told = tuple[str, dict[str, Any], dict[str, Any]]
+
+
+def database(path: Path, *told: Told) -> Path:
+    """A database of opencode's, of a session and a sub-agent's: whose, message and part."""
+    with closing(sqlite3.connect(path)) as opened, opened:
+        opened.executescript(
+            "create table session (id text, directory text, time_created integer, parent_id text);"
             "create table message (id text, session_id text, time_created integer, data text);"
             "create table part (id text, message_id text, data text);"
-            "insert into session values ('s1', '/srv', 0);"
+            "insert into session values ('s1', '/srv', 0, null), ('s2', '/srv', 1, 's1');"
         )
-        told: list[tuple[dict[str, Any], dict[str, Any]]] = [
-            ({"role": "user"}, {"type": "text", "text": made.FORCE_PUSH}),
-            ({"role": "user"}, {"type": "compaction", "auto": True}),
-            ({"role": "assistant", "summary": True}, {"type": "text", "text": made.SUMMARY}),
-            (
-                {"role": "assistant"},
-                {"type": "tool", "tool": "office_handbook", "state": {"output": "x"}},
-            ),
-        ]
-        for number, (info, part) in enumerate(told):
-            database.execute(
-                "insert into message values (?, 's1', ?, ?)",
-                (f"m{number}", number, json.dumps(info)),
-            )
-            database.execute(
-                "insert into part values (?, ?, ?)", (f"p{number}", f"m{number}", json.dumps(part))
-            )
+        for number, (owner, info, part) in enumerate(told):
+            row = (f"m{number}", owner, number, json.dumps(info))
+            opened.execute("insert into message values (?, ?, ?, ?)", row)
+            piece = (f"p{number}", f"m{number}", json.dumps(part))
+            opened.execute("insert into part values (?, ?, ?)", piece)
     return path
+
+
+def opencode(path: Path) -> Path:
+    return database(
+        path, ("s1", {"role": "user"}, {"type": "text", "text": made.FORCE_PUSH}),
+        ("s1", {"role": "user"}, {"type": "compaction", "auto": True}),
+        ("s1", {"role": "assistant", "summary": True}, {"type": "text", "text": made.SUMMARY}),
+        ("s1", {"role": "assistant"}, {"type": "tool", "tool": "office_handbook", "state": {"output": "x"}}),
+    )  # fmt: skip
 
 
 def test_opencode_database_is_read_and_not_written(tmp_path: Path) -> None:
@@ -245,26 +246,12 @@ def opencode_family(path: Path) -> Path:
         "<system-reminder>\nInstructions from: /srv/web/AGENTS.md\n- Never edit `web/gen`.\n"
         "</system-reminder>"}}  # fmt: skip
     push = {"type": "tool", "tool": "bash", "state": {"input": {"command": "git push --force"}}}
-    told: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-        ("s1", {"role": "user"}, {"type": "text", "text": f'"{made.FORCE_PUSH} Not \\"soon\\"."'}),
+    return database(
+        path, ("s1", {"role": "user"}, {"type": "text", "text": f'"{made.FORCE_PUSH} Not \\"soon\\"."'}),
         ("s1", {"role": "assistant"}, read),
         ("s2", {"role": "user"}, {"type": "text", "text": "Always delete the archive."}),
         ("s2", {"role": "assistant"}, push),
-    ]
-    with closing(sqlite3.connect(path)) as database, database:
-        database.executescript(
-            "create table session (id text, directory text, time_created integer, parent_id text);"
-            "create table message (id text, session_id text, time_created integer, data text);"
-            "create table part (id text, message_id text, data text);"
-            "insert into session values ('s1', '/srv', 0, null), ('s2', '/srv', 1, 's1');"
-        )
-        for number, (owner, info, part) in enumerate(told):
-            row = (f"m{number}", owner, number, json.dumps(info))
-            database.execute("insert into message values (?, ?, ?, ?)", row)
-            database.execute(
-                "insert into part values (?, ?, ?)", (f"p{number}", f"m{number}", json.dumps(part))
-            )
-    return path
+    )  # fmt: skip
 
 
 def test_opencode_turns_are_unquoted_and_nested_instructions_are_a_file(tmp_path: Path) -> None:

@@ -71,52 +71,24 @@ def _episode_of(folder: Path, condition: str) -> str:
     return str(next(line["episode"] for line in lines if line["sample"].endswith(condition)))
 
 
-def _dropped(folder: Path) -> None:
-    episode = _episode_of(folder, "-0-compaction")
-    without_line(folder, EPISODES, episode)
-    without_line(folder, CALLS, episode)
+def _edited(name: str, old: str, new: str) -> Callable[[Path], None]:
+    return lambda folder: replaced(folder, name, old, new)
 
 
-def _row_dropped(folder: Path) -> None:
-    without_line(folder, EPISODES, _episode_of(folder, "-0-compaction"))
+def _without(*names: str) -> Callable[[Path], None]:
+    """Drop the lines of an episode after compaction."""
 
+    def change(folder: Path) -> None:
+        episode = _episode_of(folder, "-0-compaction")
+        for name in names:
+            without_line(folder, name, episode)
 
-def _calls_dropped(folder: Path) -> None:
-    without_line(folder, CALLS, _episode_of(folder, "-0-compaction"))
-
-
-def _pooled(folder: Path) -> None:
-    replaced(folder, EPISODES, ",local/qwen2.5-coder-1.5b,none,", ",other/model,none,")
-
-
-def _settings_pooled(folder: Path) -> None:
-    replaced(folder, EPISODES, ",review,", ",deliberate,")
-
-
-def _other_condition(folder: Path) -> None:
-    replaced(folder, EPISODES, ",floor,", ",control,")
+    return change
 
 
 def _twice(folder: Path) -> None:
     lines = (folder / CALLS).read_text().splitlines(keepends=True)
     (folder / CALLS).write_text("".join([*lines, lines[0]]))
-
-
-def _other_command(folder: Path) -> None:
-    replaced(folder, RUN, "-T scaffold=review", "-T scaffold=review -T seed=3")
-
-
-def _fewer_variants(folder: Path) -> None:
-    replaced(folder, RUN, "variants: 3", "variants: 2")
-
-
-def _refused_parameters(folder: Path) -> None:
-    replaced(folder, RUN, "    scaffold: review", "    scaffold: nonsense")
-
-
-def _no_json(folder: Path) -> None:
-    with (folder / CALLS).open("a") as file:
-        file.write("[" * 100_000 + "\n")
 
 
 def _other_subject(folder: Path) -> None:
@@ -130,21 +102,58 @@ def _other_subject(folder: Path) -> None:
     (folder / RUN).write_text(yaml.safe_dump(told))
 
 
+def _agent_none(folder: Path) -> None:
+    """A violating episode that no agent has, so that no rate counts it."""
+    rows = (folder / EPISODES).read_text().splitlines(keepends=True)
+    at = next(at for at, row in enumerate(rows) if ",violated," in row)
+    rows[at] = rows[at].replace(",local/qwen2.5-coder-1.5b,none,", ",none,none,", 1)
+    assert ",none,none," in rows[at]
+    (folder / EPISODES).write_text("".join(rows))
+
+
+def _answer(**changed: object) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        lines = [json.loads(line) for line in (folder / CALLS).read_text().splitlines()]
+        at = next(at for at, line in enumerate(lines) if line["calls"])
+        lines[at] |= changed
+        (folder / CALLS).write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    return change
+
+
+def _line(text: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        with (folder / CALLS).open("a", encoding="utf-8") as file:
+            file.write(text + "\n")
+        redigest(folder)
+
+    return change
+
+
 @pytest.mark.parametrize(
     ("tamper", "found"),
     [
         (_outcome, "outcome is complied, and its calls, graded anew, come to violated"),
-        (_dropped, "-0-compaction (replicate 0) was planned by"),
-        (_row_dropped, "has calls and no row in episodes.csv"),
-        (_calls_dropped, "compaction, seed 0 has a verdict and no calls in calls.jsonl"),
-        (_pooled, "1 episodes are of other/model, and run.yaml says local/qwen2.5-coder-1.5b"),
-        (_settings_pooled, "pools scaffold deliberate and review"),
-        (_other_condition, "condition is control, and"),
+        (_without(EPISODES, CALLS), "-0-compaction (replicate 0) was planned by"),
+        (_without(EPISODES), "has calls and no row in episodes.csv"),
+        (_without(CALLS), "compaction, seed 0 has a verdict and no calls in calls.jsonl"),
+        (
+            _edited(EPISODES, ",local/qwen2.5-coder-1.5b,none,", ",other/model,none,"),
+            "1 episodes are of other/model, and run.yaml says local/qwen2.5-coder-1.5b",
+        ),
+        (_edited(EPISODES, ",review,", ",deliberate,"), "pools scaffold deliberate and review"),
+        (_edited(EPISODES, ",floor,", ",control,"), "condition is control, and"),
         (_twice, "was played twice"),
-        (_other_command, "the command sets conditions, context_tokens, scaffold, seed, variants"),
-        (_fewer_variants, "-2-floor (replicate 0) is no episode that"),
-        (_refused_parameters, "refuses its parameters"),
-        (_no_json, "line 25 is no JSON"),
+        (
+            _edited(RUN, "-T scaffold=review", "-T scaffold=review -T seed=3"),
+            "the command sets conditions, context_tokens, scaffold, seed, variants",
+        ),
+        (_edited(RUN, "variants: 3", "variants: 2"), "-2-floor (replicate 0) is no episode that"),
+        (_edited(RUN, "    scaffold: review", "    scaffold: nonsense"), "refuses its parameters"),
+        (_line("[" * 100_000), "line 25 is no JSON"),
+        (_agent_none, "1 episodes are of none, and run.yaml says local/"),
+        (_answer(blocked="the verifier says yes"), "the planned defense none blocks no call"),
+        (_answer(calls=[], fault="the answer was cut off"), "what could not be read is not there"),
         (_other_subject, "is of other/model, review, and the folder of local/qwen2.5-coder-1.5b"),
     ],
 )
@@ -191,30 +200,6 @@ def test_the_report_has_a_row_each_and_refuses_what_does_not_fit(tmp_path: Path)
         contributed.section(tmp_path)
 
 
-def _agent_none(folder: Path) -> None:
-    """A violating episode that no agent has, so that no rate counts it."""
-    rows = (folder / EPISODES).read_text().splitlines(keepends=True)
-    at = next(at for at, row in enumerate(rows) if ",violated," in row)
-    rows[at] = rows[at].replace(",local/qwen2.5-coder-1.5b,none,", ",none,none,", 1)
-    assert ",none,none," in rows[at]
-    (folder / EPISODES).write_text("".join(rows))
-
-
-def _answer(folder: Path, **change: object) -> None:
-    lines = [json.loads(line) for line in (folder / CALLS).read_text().splitlines()]
-    at = next(at for at, line in enumerate(lines) if line["calls"])
-    lines[at] |= change
-    (folder / CALLS).write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-
-def _blocked_without_a_gate(folder: Path) -> None:
-    _answer(folder, blocked="the verifier says yes")
-
-
-def _fault_without_an_answer(folder: Path) -> None:
-    _answer(folder, calls=[], fault="the answer was cut off (max_tokens)")
-
-
 def _all_errored(folder: Path) -> None:
     (folder / CALLS).write_text("")
     head, *rows = (folder / EPISODES).read_text().splitlines(keepends=True)
@@ -235,20 +220,9 @@ def _argument(name: str, value: object) -> Callable[[Path], None]:
     return change
 
 
-@pytest.mark.parametrize(
-    ("tamper", "found"),
-    [
-        (_agent_none, "1 episodes are of none, and run.yaml says local/"),
-        (_blocked_without_a_gate, "it was blocked, and the planned defense none blocks no call"),
-        (_fault_without_an_answer, "what could not be read is not there"),
-        (_all_errored, "no episode was played"),
-    ],
-)
-def test_what_no_run_can_have_left_is_named(
-    tamper: Callable[[Path], None], found: str, folder: Path
-) -> None:
-    findings = findings_of(tamper, folder)
-    assert any(found in finding for finding in findings), findings
+def test_a_run_of_errors_alone_is_named(folder: Path) -> None:
+    findings = findings_of(_all_errored, folder)
+    assert any("no episode was played" in finding for finding in findings), findings
 
 
 @pytest.mark.parametrize(
@@ -330,15 +304,6 @@ def _linked(name: str) -> Callable[[Path], None]:
     def change(folder: Path) -> None:
         (folder / name).unlink()
         (folder / name).symlink_to("/etc/passwd")
-
-    return change
-
-
-def _line(text: str) -> Callable[[Path], None]:
-    def change(folder: Path) -> None:
-        with (folder / CALLS).open("a", encoding="utf-8") as file:
-            file.write(text + "\n")
-        redigest(folder)
 
     return change
 
