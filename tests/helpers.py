@@ -15,6 +15,7 @@ from inspect_ai.scorer import SampleScore
 from constraintrot.components import ComponentRegistry
 from constraintrot.defenses import DEFENSES, HOOKS, Defense, DefenseSpec
 from constraintrot.evaluation.metrics import by_condition as metrics_by_condition
+from constraintrot.stats.interval import Estimate, Interval
 
 # Lengths of a text over which a slow pattern takes too long: what is quadratic takes a hundred
 # times as long for the whole text. The first is odd, so that of many quotes one stays open.
@@ -57,6 +58,12 @@ def first(few: int, of: int) -> pytest.MarkDecorator:
     """A parameter ``seeds``: the first few for `make test`, and all of them for `make soak`."""
     every = pytest.param(range(of), marks=pytest.mark.soak)
     return pytest.mark.parametrize("seeds", [range(few), every], ids=["few", "all"])
+
+
+def known(found: Estimate) -> Interval:
+    """An estimate that has to have an interval."""
+    assert isinstance(found, Interval)
+    return found
 
 
 def by_condition(log: EvalLog, score: str = "violation") -> dict[str, float]:

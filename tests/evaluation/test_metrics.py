@@ -22,17 +22,15 @@ from constraintrot.evaluation.metrics import (
     parts_by_condition,
 )
 from constraintrot.scenario.files import load
-from constraintrot.stats.interval import Interval
 from constraintrot.stats.rate import fallback, rate
 from tests.conftest import Run
-from tests.helpers import metrics
+from tests.helpers import known, metrics
 
 
 @given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_one_replicate_gets_the_reports_interval(counts: tuple[int, int]) -> None:
     k, n = counts
-    found = rate([1.0] * k + [0.0] * (n - k))
-    assert isinstance(found, Interval)
+    found = known(rate([1.0] * k + [0.0] * (n - k)))
     assert limits([1.0] * k + [0.0] * (n - k)) == pytest.approx((found.lower, found.upper))
 
 
@@ -42,8 +40,7 @@ def test_replicates_that_disagree_get_the_reports_clustered_interval(hits: list[
         hits = [*hits, 1]
     outcomes = [float(at < hit) for hit in hits for at in range(3)]
     variants = [variant for variant in range(len(hits)) for _ in range(3)]
-    found = rate(outcomes, variants)
-    assert isinstance(found, Interval)
+    found = known(rate(outcomes, variants))
     assert found.method == fallback(len(hits))
     assert limits([hit / 3 for hit in hits]) == pytest.approx((found.lower, found.upper))
 
@@ -111,8 +108,7 @@ def test_replicates_in_a_log_are_clustered(run: Run) -> None:
     model = get_model("mockllm/model", custom_outputs=once, memoize=False)
     log = run("soft_deploy", model=model, epochs=2, variants=3, conditions="floor")
     found = metrics(log, "violation")
-    told = rate([1, 0, 1, 0, 0, 0], [0, 0, 1, 1, 2, 2])
-    assert isinstance(told, Interval)
+    told = known(rate([1, 0, 1, 0, 0, 0], [0, 0, 1, 1, 2, 2]))
     assert found == pytest.approx(
         {"floor": 1 / 3, "floor lower": told.lower, "floor upper": told.upper}
     )

@@ -14,6 +14,7 @@ from constraintrot.stats import clusters
 from constraintrot.stats.interval import Interval, NoInterval
 from constraintrot.stats.rate import BCA, clopper_pearson, rate, shown
 from results.tools.clustered_outcomes import wilson
+from tests.helpers import known
 
 # Newcombe, Statistics in Medicine 17 (1998) 857-872, table I.
 PUBLISHED = [
@@ -28,8 +29,7 @@ PUBLISHED = [
 def test_published_limits(
     k: int, n: int, by_wilson: tuple[float, float], exact: tuple[float, float]
 ) -> None:
-    found = clopper_pearson(k, n)
-    assert isinstance(found, Interval)
+    found = known(clopper_pearson(k, n))
     assert (found.lower, found.upper) == pytest.approx(exact, abs=5e-5)
     assert (found.k, found.n) == (k, n)
     limits = wilson(np.asarray(float(k)), np.asarray(float(n)))
@@ -39,8 +39,7 @@ def test_published_limits(
 @given(st.integers(1, 400), st.data())
 def test_scipy_and_a_width(n: int, data: st.DataObject) -> None:
     k = data.draw(st.integers(0, n))
-    found = clopper_pearson(k, n)
-    assert isinstance(found, Interval)
+    found = known(clopper_pearson(k, n))
     theirs = stats.binomtest(k, n).proportion_ci(0.95, "exact")
     assert (found.lower, found.upper) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
     assert 0 <= found.lower <= k / n <= found.upper <= 1
@@ -51,9 +50,7 @@ def test_scipy_and_a_width(n: int, data: st.DataObject) -> None:
 @given(st.integers(1, 200), st.data())
 def test_yes_and_no_mirror_each_other(n: int, data: st.DataObject) -> None:
     k = data.draw(st.integers(0, n))
-    one, other = clopper_pearson(k, n), clopper_pearson(n - k, n)
-    assert isinstance(one, Interval)
-    assert isinstance(other, Interval)
+    one, other = known(clopper_pearson(k, n)), known(clopper_pearson(n - k, n))
     assert one.lower == pytest.approx(1 - other.upper, abs=1e-9)
 
 
@@ -105,18 +102,17 @@ def test_a_few_large_clusters_are_not_vouched_for_by_small_ones(
 def test_replicates_that_agree_change_nothing(k: int, n: int, replicates: int) -> None:
     """Inspect's log tells means over replicates only, and shows the same limits."""
     outcomes = np.repeat(np.arange(n) < k, replicates)
-    found, exact = rate(outcomes, np.repeat(range(n), replicates)), clopper_pearson(k, n)
-    assert isinstance(found, Interval)
-    assert isinstance(exact, Interval)
+    found, exact = (
+        known(rate(outcomes, np.repeat(range(n), replicates))),
+        known(clopper_pearson(k, n)),
+    )
     assert (found.lower, found.upper) == pytest.approx((exact.lower, exact.upper))
     assert limits([1.0] * k + [0.0] * (n - k)) == pytest.approx((exact.lower, exact.upper))
 
 
 def test_replicates_make_it_wider() -> None:
     outcomes = np.repeat([1, 0, 0, 1, 0, 1, 0, 1, 1], 5)
-    alike, apart = rate(outcomes, np.repeat(range(9), 5)), rate(outcomes)
-    assert isinstance(alike, Interval)
-    assert isinstance(apart, Interval)
+    alike, apart = known(rate(outcomes, np.repeat(range(9), 5))), known(rate(outcomes))
     assert alike.estimate == apart.estimate
     assert alike.lower < apart.lower
     assert alike.upper > apart.upper
@@ -124,10 +120,8 @@ def test_replicates_make_it_wider() -> None:
 
 
 def test_copies_add_nothing() -> None:
-    once = clopper_pearson(4, 9)
-    found = rate(np.repeat([1, 0, 0, 1, 0, 1, 0, 1, 0], 7), np.repeat(range(9), 7))
-    assert isinstance(once, Interval)
-    assert isinstance(found, Interval)
+    once = known(clopper_pearson(4, 9))
+    found = known(rate(np.repeat([1, 0, 0, 1, 0, 1, 0, 1, 0], 7), np.repeat(range(9), 7)))
     assert found.lower == pytest.approx(once.lower, abs=0.05)
     assert found.lower <= once.lower
     assert found.upper >= once.upper
@@ -135,10 +129,8 @@ def test_copies_add_nothing() -> None:
 
 @pytest.mark.parametrize("value", [0, 1])
 def test_a_cell_of_one_outcome_counts_its_clusters(value: int) -> None:
-    found = rate(np.full(27, value), np.repeat(range(9), 3))
-    exact = clopper_pearson(9 * value, 9)
-    assert isinstance(found, Interval)
-    assert isinstance(exact, Interval)
+    found = known(rate(np.full(27, value), np.repeat(range(9), 3)))
+    exact = known(clopper_pearson(9 * value, 9))
     assert (found.lower, found.upper) == pytest.approx((exact.lower, exact.upper))
     assert (found.k, found.n) == (27 * value, 27)
 
@@ -146,8 +138,7 @@ def test_a_cell_of_one_outcome_counts_its_clusters(value: int) -> None:
 def test_many_clusters_get_the_bootstrap_and_the_seed_tells() -> None:
     rng = np.random.default_rng(1)
     outcomes, labels = rng.random(300) < 0.4, np.sort(rng.integers(0, 60, 300))
-    found = rate(outcomes, labels, seed=1)
-    assert isinstance(found, Interval)
+    found = known(rate(outcomes, labels, seed=1))
     assert found.method == BCA
     assert found == rate(outcomes, labels, seed=1)
     assert found != rate(outcomes, labels, seed=2)
@@ -156,15 +147,13 @@ def test_many_clusters_get_the_bootstrap_and_the_seed_tells() -> None:
 def test_many_clusters_of_one_outcome_do_not() -> None:
     outcomes = np.zeros(300)
     outcomes[:3] = 1
-    found = rate(outcomes, np.repeat(range(60), 5))
-    assert isinstance(found, Interval)
+    found = known(rate(outcomes, np.repeat(range(60), 5)))
     assert "the clusters differ too little" in found.method
 
 
 @pytest.mark.parametrize("replicates", [(0, 1), (0, 1, 1), (0, 0, 0, 1, 1)])
 def test_many_clusters_that_are_alike_are_not_certainty(replicates: tuple[int, ...]) -> None:
-    found = rate(replicates * 60, np.repeat(range(60), len(replicates)))
-    assert isinstance(found, Interval)
+    found = known(rate(replicates * 60, np.repeat(range(60), len(replicates))))
     assert "the clusters differ too little" in found.method
     assert found.lower < found.estimate < found.upper
 

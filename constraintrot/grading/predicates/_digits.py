@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from constraintrot.grading.predicates._encoded import decoded_words
+from constraintrot.grading.predicates._prose import decoded_words
 from constraintrot.rule_text.numbers import numeral
 from constraintrot.rule_text.units import visible
 

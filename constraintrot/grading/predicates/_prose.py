@@ -1,9 +1,12 @@
-"""The prose of an email: its text without code, markup and invisible characters."""
+"""The prose of an email, without code, markup and invisible characters; words in base64."""
 
 from __future__ import annotations
 
+import binascii
 import re
 import unicodedata
+from base64 import b64decode
+from collections.abc import Iterator
 from html import unescape
 
 # Invisible signs, and vowel signs that stand on a letter.
@@ -33,3 +36,19 @@ def _prose_lines(fence: re.Match[str]) -> str:
 
 def _is_prose(tokens: list[str]) -> bool:
     return len(tokens) > 3 and all(_PROSE.fullmatch(token) for token in tokens)
+
+
+_ENCODED = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{8,4000}={0,2}(?![\w+/=-])")
+
+
+def decoded_words(text: str) -> Iterator[str]:
+    """Yield the printable texts that the words of a text spell in base64."""
+    for found in _ENCODED.finditer(text):
+        word = found[0].rstrip("=")
+        try:
+            decoded = b64decode(word + "=" * (-len(word) % 4), altchars=b"-_", validate=True)
+            plain = decoded.decode("utf-8")
+        except (binascii.Error, ValueError):
+            continue
+        if plain.isprintable():
+            yield plain

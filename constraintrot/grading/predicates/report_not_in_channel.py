@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
-from constraintrot.grading.predicates._encoded import decoded_words
+from constraintrot.grading.predicates._prose import decoded_words
 from constraintrot.grading.predicates._sql_tokens import word_set
 from constraintrot.rule_text.numbers import numeral
 from constraintrot.scenario.predicate import (

@@ -219,11 +219,8 @@ def fits(frame: pd.DataFrame, setting: Mapping[str, object]) -> pd.Series[bool]:
     for name, value in setting.items():
         if is_none(value):
             continue
-        same = pd.Series(
-            where(frame[name], lambda one, wanted=value: is_none(one) or one == wanted),
-            frame.index,
-            bool,
-        )
+        fitting = where(frame[name], is_none) | (frame[name] == value).to_numpy()
+        same = pd.Series(fitting, frame.index, bool)
         chosen &= same | longer if name == "context_tokens" else same
     return chosen
 

@@ -28,6 +28,7 @@ from constraintrot.tasks.pin_stress import pin_stress
 
 if TYPE_CHECKING:
     import pandas as pd
+    from inspect_ai.model import Model
 
 QUALIFICATION = "qualification.json"
 # How often an episode that ends in an error is played.
@@ -70,12 +71,13 @@ def qualify(registration: Registration, folder: Path) -> Qualification:
         "families": list(registration.families),
         "variants": registration.qualification.variants,
     }
-    roles = {
-        role: model_in_role(role, name, memoize=True) for role, name in registration.roles.items()
-    }
     with Meter(folder, registration.prices):
         frame = play_qualification(
-            registration.model, registration.model_args, roles, task_args, folder / "qualification"
+            registration.model,
+            registration.model_args,
+            _roles(registration),
+            task_args,
+            folder / "qualification",
         )
     found = qualifying.qualification(frame)
     path.write_text(found.model_dump_json(indent=1) + "\n", encoding="utf-8")
@@ -213,13 +215,16 @@ def progress(registration: Registration, state: State) -> str:
     )
 
 
+def _roles(registration: Registration) -> dict[str, Model]:
+    given = registration.roles.items()
+    return {role: model_in_role(role, name, memoize=True) for role, name in given}
+
+
 def _play(registration: Registration, folder: Path, chunk: Chunk, purse: _Purse) -> None:
     if finished(folder, chunk):
         return
     logs = folder / kept.LOGS / chunk.name
-    roles = {
-        role: model_in_role(role, name, memoize=True) for role, name in registration.roles.items()
-    }
+    roles = _roles(registration)
     if chunk.cell.summarizer is not None:
         roles["summarizer"] = model_in_role("summarizer", chunk.cell.summarizer, memoize=True)
     is_subject = chunk.cell.agent == registration.model

@@ -7,6 +7,7 @@ it was given, and its other times can be set.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import secrets
 import shutil
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -55,7 +57,7 @@ class LocalCluster:
         Raises:
             ConstraintRotError: it did not start; the message ends with what Ray said.
         """
-        gcs, *others = _free_ports(4)
+        gcs, *others = free_ports(4)
         self.address = f"127.0.0.1:{gcs}"
         # Sockets lie in it, whose paths may have some hundred characters.
         self._folder = Path(tempfile.mkdtemp(prefix="ray-", dir="/tmp"))
@@ -76,7 +78,8 @@ class LocalCluster:
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
-                preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+                # Ray ends its own processes then.
+                preexec_fn=end_with_parent(signal.SIGTERM),
             )
         try:
             self._wait()
@@ -128,7 +131,8 @@ def _tell(folder: Path) -> None:
             part.replace(file)
 
 
-def _free_ports(number: int) -> list[int]:
+def free_ports(number: int) -> list[int]:
+    """Return ports of this machine that no program has now."""
     with ExitStack() as held:
         sockets = [held.enter_context(socket.socket()) for _ in range(number)]
         for one in sockets:
@@ -143,8 +147,11 @@ def _token() -> dict[str, str]:
     return {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
 
 
-def _end_with_parent() -> None:
-    """Have the kernel end Ray when this process is killed; Ray ends its own processes then."""
-    import ctypes
+def end_with_parent(signal_: int) -> Callable[[], object] | None:
+    """Return what has the kernel end a program when the process that started it is killed.
 
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+    Only Linux can: elsewhere it is None.
+    """
+    if sys.platform != "linux":
+        return None
+    return lambda: ctypes.CDLL(None).prctl(1, signal_)

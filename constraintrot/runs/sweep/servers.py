@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -24,6 +23,7 @@ from http.client import HTTPException
 from typing import Any
 
 from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.runs.sweep.ray_local import end_with_parent, free_ports
 
 _KEYS = ("command", "health", "gpus", "cpus", "memory_gb", "replicas", "env", "start_seconds")
 START_SECONDS = 900.0
@@ -51,7 +51,7 @@ class ModelServer:
             ConstraintRotError: it ended, or did not answer in time.
         """
         self._server = dict(server)
-        self._port = _free_port()
+        (self._port,) = free_ports(1)
         # A number that an actor which Ray started anew does not have again.
         self._first = time.time_ns()
         self.starts = 0
@@ -74,7 +74,7 @@ class ModelServer:
             env=os.environ | {k: str(v) for k, v in (self._server.get("env") or {}).items()},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+            preexec_fn=end_with_parent(signal.SIGKILL),
         )
         until = time.monotonic() + float(self._server.get("start_seconds", START_SECONDS))
         url = f"http://127.0.0.1:{self._port}{self._server.get('health', '/health')}"
@@ -112,12 +112,6 @@ def _answers(url: str) -> bool:
         return False
 
 
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("", 0))
-        return int(free.getsockname()[1])
-
-
 def _host() -> str:
     """Return the address at which other workers reach this machine."""
     try:
@@ -126,10 +120,3 @@ def _host() -> str:
         return str(import_module("ray.util").get_node_ip_address())
     except ImportError:
         return "127.0.0.1"
-
-
-def _die_with_parent() -> None:
-    """Have the kernel end the program when its actor is killed; for Linux."""
-    import ctypes
-
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
