@@ -231,8 +231,9 @@ def _plays(
 ) -> Iterator[PlaySettings]:
     compactor = _compactor(given)
     attack = _attack(given.get("attack"))
-    names = defenses if defenses is not None else [_optional_text(given, "defense") or "none"]
-    if defenses is not None and given.get("defense") is not None:
+    named = _optional_text(given, "defense")
+    names = defenses if defenses is not None else ["none" if named is None else named]
+    if defenses is not None and named is not None:
         raise ParameterError("the defenses of this task are given as defenses=, without defense=")
     chosen = [_named_defense(name) for name in names]
     for condition in _conditions(given.get("conditions", default), known):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
@@ -271,8 +272,8 @@ def test_an_unknown_condition_lists_the_known_ones(wrong: object) -> None:
 @pytest.mark.parametrize(
     ("says", "wrong"),
     [
-        *(("must be names, comma-separated", one) for one in (None, 3, True, {"floor": 1})),
-        *(("empty", one) for one in ("", [])),
+        *product(["must be names, comma-separated"], (None, 3, True, {"floor": 1})),
+        *product(["empty"], ("", list[str]())),
         ("twice", "floor,floor"),
         ("only long_context", "floor:800"),
     ],
