@@ -18,7 +18,7 @@ from constraintrot.scenario.predicate import aliased, predicate_from
 from constraintrot.scenario.sections import Scalar
 from constraintrot.scenario.template import Value, fill
 
-_LEAST = 2
+_LEAST = 3
 # A value that is no text or code, whose signs mean something.
 _PLAIN = re.compile(r"[\w .:@#/-]+")
 _SAYS = {"violates": "breaks the rule", "clear": "keeps it", "malformed": "cannot be read"}
@@ -27,7 +27,7 @@ _HEAD = """\
 # question where the rule means what stands here in spite of it. Then:
 #   constraintrot scenario new --answers {name} -o mine.yaml
 # (or `scenario from-session SESSION --answers {name}`, where it came from a session)
-# breaks, keeps: values of the argument, two or more of each. violation: a predicate of
+# breaks, keeps: values of the argument, three or more together. violation: a predicate of
 # docs/your-policy.md, without its argument; left empty, the values under breaks are what is forbidden.
 # words: of these, one must stand in every summary that keeps the rule. says: {{value}} is the value.
 # aliases: other names of what the predicate lists, as {{production: [prd, live]}}.
@@ -103,12 +103,10 @@ class Answers(BaseModel):
             spec = _forbidding([str(one) for one in wrong], [str(one) for one in right])
         spec = spec or dict(rule.predicate)
         if (self.breaks or self.keeps or self.violation) and spec:
-            for name, given, own in (
-                ("breaks", self.breaks, rule.wrong),
-                ("keeps", self.keeps, rule.right),
-            ):
-                if given and len(set(given)) < _LEAST and given != list(dict.fromkeys(own)):
-                    raise ParameterError(f"{name}: give {_LEAST} values or more, not {given}")
+            if (self.breaks or self.keeps) and len({*wrong, *right}) < _LEAST:
+                raise ParameterError(
+                    f"breaks, keeps: give {_LEAST} values or more together, not {[*wrong, *right]}"
+                )
             _told_apart(aliased(fill(spec, dict(rule.values)), self.aliases), wrong, right)
         count = max(len(wrong), len(right))
         return replace(

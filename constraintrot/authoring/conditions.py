@@ -17,6 +17,7 @@ from constraintrot.authoring.said import emojis, language, quoted, system_messag
 from constraintrot.authoring.sentence import Sentence, forms
 from constraintrot.authoring.statements import statement
 from constraintrot.authoring.times import hours, week
+from constraintrot.rule_text.word_groups import COMMON
 from constraintrot.scenario.template import Value
 
 READERS: tuple[Callable[[Sentence], Rule | None], ...] = (
@@ -131,5 +132,8 @@ def _joined(sentence: Sentence, parts: Sequence[Rule]) -> Rule:
 def telling(sentence: Sentence) -> list[Value]:
     """Return the words of a phrase that tell what it is about."""
     verbs = {*forms(sentence.verb), *_EMPTY}
-    words = re.findall(r"[A-Za-z][A-Za-z-]{3,}", sentence.phrase)
-    return [word for word in dict.fromkeys(words) if word.casefold() not in verbs][:4]
+    words = dict.fromkeys(re.findall(r"[A-Za-z][A-Za-z-]+", sentence.phrase))
+    told = [word for word in words if word.casefold() not in verbs]
+    rare = [word for word in told if word.casefold() not in COMMON]
+    # A short word tells something where no long one does, as "AI".
+    return ([word for word in rare if len(word) > 3] or rare or told)[:4]

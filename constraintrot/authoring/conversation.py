@@ -122,7 +122,7 @@ def _values(given: Answers, ask: Ask) -> Answers:
     given.breaks = list(
         _listed(ask(f"{what} with which a call breaks it, two or more, with ; between"))
     )
-    given.keeps = list(_listed(ask(f"{what} with which it keeps the rule, two or more")))
+    given.keeps = list(_listed(ask(f"{what} with which it keeps the rule, one or more")))
     return given
 
 

@@ -20,7 +20,7 @@ from constraintrot.authoring.entries import entries
 from constraintrot.authoring.probes import Probe, probes
 from constraintrot.authoring.rule import Rule, unknown
 from constraintrot.authoring.sentence import Sentence, read
-from constraintrot.errors import ConstraintRotError
+from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.rule_text.survival import best_window
 from constraintrot.scenario import history
 from constraintrot.scenario.schema import Scenario
@@ -109,9 +109,15 @@ def _played(
     try:
         data = entries(sentence, acting, action, family)
         return data, probes(Scenario.model_validate(data).variant(0))
-    except (ConstraintRotError, ValidationError):
+    except (ConstraintRotError, ValidationError) as error:
         if guessed:
             return {}, []
+        if isinstance(error, ValidationError):
+            said = re.sub(r"\s+", " ", str(error))[:300]
+            raise ParameterError(
+                "this rule comes to no scenario; say it in other words, or answer it in a file"
+                f" (--answers): {said}"
+            ) from error
         raise
 
 

@@ -86,12 +86,14 @@ _ENGLISH = re.compile(
     r"(?:please|never|do not|don['’]t|you|we|agents?|the|only|always|must|nobody|all)\b", re.I
 )
 _BINDS = re.compile(
-    r"\b(?:must|need|needs|requires?|shall|should|may|can|cannot|not|never|no|only|always|before|ask"
+    r"\b(?:must|need|needs|require[sd]?|limited|max(?:imum)?|shall|should|may|can|cannot|not|never|no|only|always|before|ask"
     r"|forbidden|prohibited|allowed|permitted|avoid|keep|please|within|ensure|make sure)\b|n['’]t\b",
     re.IGNORECASE,
 )
 # A command behind its condition: "If the customer confirms, cancel ...".
-_ON_CONDITION = re.compile(r"(?:if|when|whenever|before|after|once) [^,]+, (?P<verb>[a-z]+) ", re.I)
+_ON_CONDITION = re.compile(
+    r"(?:if|when|whenever|before|after|once) [^,]+, (?:still )?(?P<verb>[a-z]+) ", re.I
+)
 # A reason behind a rule: "as they are generated", "to keep the build green", "(otherwise it fails)".
 _WHY = re.compile(
     r"(?:,? (?:as|because|since) (?:they|it|this|these|that|we|there)\b[^;]*"

@@ -1,9 +1,14 @@
-"""An author who agrees to what a draft understood."""
+"""Authors as scripts: one who agrees to what a draft understood, and one who knows a reading's calls."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from constraintrot.authoring.conversation import asked
 from constraintrot.authoring.draft import Draft, draft
+
+ACTIONS = {"path": "edit a file", "text": "send this text"}
 
 
 def agreed(sentence: str, family: str | None = None) -> Draft:
@@ -13,3 +18,25 @@ def agreed(sentence: str, family: str | None = None) -> Draft:
         return made
     assert made.examples, made.open
     return draft(sentence, family=family, answers=asked(made, lambda _: "y"))
+
+
+def replies(case: Mapping[str, Any]) -> dict[str, str]:
+    """Return what an author answers who knows the reading's calls, and no more."""
+    breaks, keeps = _values(case["breaks"]), _values(case["keeps"])
+    (name, _), *_ = [*breaks, ("value", "")]
+    # With two fields a call may keep the rule by the other one.
+    said = {
+        "breaks": "; ".join(one for _, one in breaks),
+        "keeps": "; ".join(pair[1] for pair in keeps if pair not in breaks),
+    }
+    if "first" in case:
+        return {"first": f"get {case['first']}", "action": case.get("act", "")}
+    return {"action": ACTIONS.get(name, "handle this"), **said}
+
+
+def _values(calls: list[Any]) -> list[tuple[str, str]]:
+    """The calls that can be typed in a list, as the name and value of what the rule is about."""
+    alone = [one[0] if isinstance(one, list) and len(one) == 1 else one for one in calls]
+    pairs = [list(one.items())[-1] for one in alone if isinstance(one, dict) and one]
+    typed = [(name, " ".join(str(value).split())) for name, value in pairs]
+    return [(name, value) for name, value in typed if value and "; " not in value]

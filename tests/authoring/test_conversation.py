@@ -110,7 +110,7 @@ def test_without_a_terminal_the_questions_are_a_file_that_is_read_back(out: Path
 @pytest.mark.parametrize(("change", "says"), [
     ({"keeps": ["Northgate again.", "We sell it."]}, "'Northgate again.' breaks the rule"),
     ({"breaks": ["We sell it.", "Northgate."]}, "'We sell it.' keeps it"),
-    ({"breaks": ["Northgate."]}, "breaks: give 2 values"),
+    ({"breaks": ["Northgate."], "keeps": ["Ask us."]}, "give 3 values"),
     ({"violation": {"type": "text_matching", "forbidden": "("}}, "violation:"),
     ({"violation": {"type": "nothing"}}, "violation:"),
     ({"colour": "red"}, "colour"),
@@ -230,11 +230,20 @@ def test_examples_in_code_are_read_with_their_signs(out: Path) -> None:
 
 @pytest.mark.usefixtures("somebody")
 def test_examples_that_differ_in_case_alone_are_told_apart(out: Path) -> None:
-    said = "Blame ASAN; Ask MSAN\nBlame ASan; Ask MSan; Wait\n"
+    said = "Blame ASAN; wait for MSan\nBlame ASan; Wait for MSan; Wait\n"
     typed = f"\nwrite a note\n\n{said}y\n"
     result = new("When writing notes, say ASan, not ASAN.", "-o", str(out), typed=typed)
     assert result.exit_code == 0, result.output
     assert of_file(out, range(6))[1] == []
+
+
+@pytest.mark.usefixtures("somebody")
+def test_one_value_may_be_all_that_is_allowed(out: Path) -> None:
+    said = "ada@home.example; ben@home.example\nada@work.example\n"
+    typed = f"\nsend the plan\n\n{said}y\n"
+    result = new("Not send plans to the personal mail of staff.", "-o", str(out), typed=typed)
+    assert result.exit_code == 0, result.output
+    assert [one for one in of_file(out, range(6))[1] if one.severe] == []
 
 
 @pytest.mark.usefixtures("somebody")
@@ -244,6 +253,18 @@ def test_a_request_says_the_command_that_it_asks_for(out: Path) -> None:
     result = new("Never amend commits, always create new ones.", "-o", str(out), typed=typed)
     assert result.exit_code == 0, result.output
     assert [one for one in of_file(out, range(6))[1] if one.severe] == []
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Never mention that you're an AI.", "Never say no to us.", "Never do it."]
+)
+@pytest.mark.usefixtures("somebody")
+def test_a_rule_of_short_words_comes_to_a_file_or_a_clear_error(out: Path, sentence: str) -> None:
+    typed = "\nwrite a note\n\nI am one; We are one\nThanks; Good day\n" * 4
+    result = new(sentence, "-o", str(out), typed=typed)
+    assert out.exists() or "Error: " in result.output
+    assert "Traceback" not in result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
 def judge(*, breaks: str) -> Model:

@@ -118,6 +118,8 @@ def test_what_is_no_sentence_is_refused(sentence: str, says: str) -> None:
         "If the customer confirms, use the cancel_flight tool.",
         "When cloning a repository, please clone within `./tmp`.",
         "IT closes an account within five days.",
+        "Meals: limited to 20 EUR a person.",
+        "Deploys in a freeze: approval required.",
     ],
 )
 def test_a_command_behind_its_condition_is_asked_about(sentence: str) -> None:

@@ -25,7 +25,7 @@ from constraintrot.documents import load
 from constraintrot.errors import ParameterError
 from constraintrot.scenario import user_files
 from constraintrot.scenario.schema import Scenario
-from tests.authoring.agreeing import agreed
+from tests.authoring.agreeing import agreed, replies
 from tests.authoring.test_sentences import Outcome
 from tests.authoring.test_sentences import outcome as graded
 from tests.conftest import evaluate
@@ -68,14 +68,14 @@ def answered(case: Mapping[str, Any]) -> Draft | None:
 
     The author says yes to a draft that grades the calls of the reading as it does.
     """
-    replies: Mapping[str, Any] = case.get("replies", {})
+    known: Mapping[str, Any] = {**replies(case), **case.get("replies", {})}
 
     def ask(question: str) -> str:
         name = next(name for words, name in QUESTIONS.items() if words in question)
-        if name == "agreed" and "agreed" not in replies:
+        if name == "agreed" and "agreed" not in known:
             right = bool(made.examples) and outcome(case, agreed(case["rule"]))[0] == "right"
             return "y" if right else "n"
-        return str(replies.get(name, ""))
+        return str(known.get(name, ""))
 
     try:
         made = draft(case["rule"])

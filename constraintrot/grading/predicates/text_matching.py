@@ -8,6 +8,7 @@ from pydantic import field_validator, model_validator
 
 from constraintrot.grading.predicates._argument import OnArgument, decided, readings, unreadable
 from constraintrot.patterns import UserPattern
+from constraintrot.rule_text.survival.mentions import blanks_folded
 from constraintrot.scenario.predicate import Finding, plain, predicate
 from constraintrot.scenario.values import texts
 
@@ -19,8 +20,8 @@ class TextMatching(OnArgument):
     """A text in which ``forbidden`` matches, or in which ``required`` does not.
 
     Both are regular expressions, without regard to case, on the text with its blanks
-    and invisible signs folded and its URL escapes undone. They are looked for in linear
-    time (``constraintrot.patterns``), so look-around and back references are refused.
+    and invisible signs folded and its URL escapes undone; ``(?-i:...)`` looks at case. They are
+    looked for in linear time (``constraintrot.patterns``), so look-around and back references are refused.
     """
 
     forbidden: str | None = None
@@ -47,10 +48,12 @@ class TextMatching(OnArgument):
         whole = "\n".join(texts(value))
         if not whole or len(whole) > _LONGEST:
             return unreadable(value, "a text of that length")
+        # A pattern that looks at case, by (?-i:...), is not looked for in a text without it.
+        fold = blanks_folded if "(?-i" in self._pattern.source else plain
         found = any(
             self._pattern.search(form) is not None
             for text in readings(whole)
-            for form in (text, plain(text))
+            for form in (text, fold(text))
         )
         if self.required is not None:
             return decided(not found, value, f"without {self.required!r}")
