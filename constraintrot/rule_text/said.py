@@ -29,20 +29,23 @@ _LEAD_IN = re.compile(
     r"[^:;.]{0,80}:\s+(?=\S)",
     re.IGNORECASE,
 )
+# A run of blanks is looked at from its start alone, which keeps these linear.
 _SEGMENT = re.compile(
-    r";\s*|\s[—–-]\s|(?<=[.!?])\s+|,?\s+(?=(?:because|since|so that|otherwise|or else)\b)"
+    r";\s*|\s[—–-]\s|(?<=[.!?])\s+|(?:,|(?<!\s))\s+(?=(?:because|since|so that|otherwise|or else)\b)"
     r"|,\s+(?=as (?:it|we|they|that|this|the)\b)"
 )
 _REASON = re.compile(
     r"(?:because|since|so that|otherwise|or else|as|it|that|this|they|those|these|there|we|i|if|he|she)\b",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(r"\s*\([^()`\d]*\b(?:we|it|they|this|that|is|are|was|has|have)\b[^()`\d]*\)")
+_ASIDE = re.compile(
+    r"(?:(?<!\s)\s+)?\([^()`\d]{0,200}\b(?:we|it|they|this|that|is|are|was|has|have)\b[^()`\d]{0,200}\)"
+)
 # An imperative that chooses, and asks for more than one thing once.
 CHOOSES = re.compile(r",? not \w|\b(?:instead of|rather than)\b")
 _VALUE = re.compile(r"[`\d]")
 _AND = re.compile(
-    r"[,;]?\s+(?:and|but)\s+(?=(?:please\s+)?(?:never|do not|don't|always|avoid)\s)"
+    r"(?:[,;]|(?<!\s))\s+(?:and|but)\s+(?=(?:please\s+)?(?:never|do not|don't|always|avoid)\s)"
     r"|[,;]\s+(?=(?:please\s+)?(?:never|do not|don't|always)\s)",
     re.IGNORECASE,
 )
@@ -221,7 +224,8 @@ def _rules(part: str) -> bool:
 def parted(sentence: str) -> list[str]:
     """The rules that one sentence joins: "Never force-push, and do not add packages."."""
     found = [sentence]
-    for joint in reversed(list(_AND.finditer(sentence))):
+    joints = list(_AND.finditer(sentence)) if len(sentence) <= _LONGEST else []
+    for joint in reversed(joints):
         left, right = sentence[: joint.start()], sentence[joint.end() :]
         whole = len(ruling(left).split()) > 3 and _rules(_LEAD_IN.sub("", left))
         if whole and len(right.split()) > 2 and not _REFERS.search(right):

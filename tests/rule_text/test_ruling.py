@@ -116,3 +116,8 @@ def test_rules_that_one_sentence_joins(text: str, rules: list[str]) -> None:
 )
 def test_request_is_no_rule(text: str) -> None:
     assert list(said(text)) == []
+
+
+def test_a_text_longer_than_a_rule_is_not_parted() -> None:
+    long = "Never push to main" + ", and never push to it" * 100
+    assert parted(long) == [long]

@@ -45,6 +45,7 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 from constraintrot.episode.scaffold.answer_format import ToolLike, deliberation, read
 from constraintrot.errors import EpisodeError, ParameterError, UnknownNameError, WeightsError
 from constraintrot.extras import require
+from constraintrot.models.downloads.resumable_join import sha256_of
 from constraintrot.models.in_process import catalogue, weights
 from constraintrot.models.in_process.machine import default_threads
 from constraintrot.models.in_process.prompt import Prompt, as_text, render_prompt
@@ -130,6 +131,8 @@ class LocalAPI(ModelAPI):
             config.max_connections = parallel
         self._base = catalogue.base(model_name)
         self._acting = acting_adapter(model_name, adapter)
+        # A name is the user's choice, so each answer says which file gave it.
+        self._digest = sha256_of(self._acting) if self._acting else ""
         self._path = Path(path).expanduser() if path else None
         if self._path is None:
             default = catalogue.get(self._base).context
@@ -165,6 +168,8 @@ class LocalAPI(ModelAPI):
         adapter = adapter_name(config) or (self._acting if calling else None)
         done = await self._complete(prompt, settings, adapter)
         output = self._output(done, specs if calling else [], constrained=bool(schema))
+        if adapter is not None and adapter == self._acting:
+            output.metadata = {**(output.metadata or {}), "adapter_sha256": self._digest}
         call = ModelCall.create(
             {"prompt": as_text(prompt), **settings}, {**done.raw, "text": done.text}
         )

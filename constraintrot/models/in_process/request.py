@@ -21,6 +21,7 @@ MAX_TOKENS_TEXT = 512
 # Without this, a small model may write newlines between tokens until its limit.
 _GUIDANCE = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 _ADAPTER = "adapter"
+_GGUF = b"GGUF"
 
 
 def tool_spec(tool: ToolInfo) -> ToolSpec:
@@ -98,7 +99,7 @@ def acting_adapter(model_name: str, file: str | None) -> Path | None:
 
     Raises:
         ParameterError: A name without a file, or a file without a name.
-        WeightsError: There is no such file.
+        WeightsError: There is no such file, or it is no GGUF file.
     """
     base, named, own = model_name.partition(catalogue.ADAPTED)
     if not named and file is None:
@@ -112,6 +113,9 @@ def acting_adapter(model_name: str, file: str | None) -> Path | None:
     path = Path(file).expanduser()
     if not path.is_file():
         raise WeightsError(f"there is no adapter at {path} (model argument adapter)")
+    with path.open("rb") as stream:
+        if stream.read(len(_GGUF)) != _GGUF:
+            raise WeightsError(f"{path} is no GGUF file (model argument adapter)")
     return path
 
 

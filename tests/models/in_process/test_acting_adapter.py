@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import ChatMessageUser, Model, get_model
+from inspect_ai.model import ChatMessageUser, Model, ModelOutput, get_model
 
 from constraintrot.evaluation.solver import default_scaffold
 from constraintrot.models.in_process import server, weights
@@ -46,7 +47,8 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     monkeypatch.setattr(weights, "pull", pull)
     made = tmp_path / "acting.gguf"
-    made.write_bytes(b"factors")
+    made.write_bytes(b"GGUF, factors")
+    (tmp_path / "notes.gguf").write_bytes(b"no factors")
     return made
 
 
@@ -54,11 +56,11 @@ def model_with(servers: FakeServers, **args: Any) -> Model:
     return get_model(args.pop("name", NAME), opener=servers.open, memoize=False, **args)
 
 
-def ask(model: Model, **settings: Any) -> None:
-    async def go() -> None:
-        await model.generate([ChatMessageUser(content="Email Bob.")], **settings)
+def ask(model: Model, **settings: Any) -> ModelOutput:
+    async def go() -> ModelOutput:
+        return await model.generate([ChatMessageUser(content="Email Bob.")], **settings)
 
-    anyio.run(go)
+    return anyio.run(go)
 
 
 def test_calls_are_the_adapters_and_summaries_are_the_base_models(
@@ -83,6 +85,13 @@ def test_a_call_that_asks_for_another_adapter_gets_that(
     assert servers.engines.keys() == {other}
 
 
+def test_an_answer_says_which_file_gave_it(servers: FakeServers, file: Path) -> None:
+    model = model_with(servers, adapter=str(file))
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert ask(model, tools=TOOLS).metadata == {"adapter_sha256": digest}
+    assert ask(model).metadata is None
+
+
 def test_such_a_model_acts_directly(servers: FakeServers, file: Path) -> None:
     assert default_scaffold(model_with(servers, adapter=str(file))) == "direct"
     assert default_scaffold(model_with(servers, name=f"local/{rule_judge.BASE}")) == "review"
@@ -92,6 +101,7 @@ def test_such_a_model_acts_directly(servers: FakeServers, file: Path) -> None:
     ("name", "given", "message"),
     [
         (NAME, "missing.gguf", r"there is no adapter at .*missing\.gguf"),
+        (NAME, "notes.gguf", r"notes\.gguf is no GGUF file"),
         (NAME, None, r"wants the adapter's file: -M adapter=FILE\.gguf"),
         (f"local/{rule_judge.BASE}", "acting.gguf", r"no name for its adapter"),
         (f"local/{rule_judge.BASE}+", "acting.gguf", r"no name for its adapter"),
