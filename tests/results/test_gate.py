@@ -149,4 +149,4 @@ def test_a_whole_reproduction_counts_what_was_drawn(tmp_path: Path) -> None:
     assert told[deciding_whole.TITLES[0]] == "same"
     assert (episodes > 40, wrong) == (True, 0)
     told_of = (tmp_path / "claims.md").read_text(encoding="utf-8")
-    assert "by construction" not in told_of.casefold(), "a subject that is no script"
+    assert "the agent is a script" not in told_of.casefold(), "a subject that is no script"
