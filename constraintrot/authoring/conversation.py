@@ -87,7 +87,10 @@ def asked(made: Draft, ask: Ask) -> Answers | None:
     doubted = [one.question for one in questions if not one.closed]
     if known and any(one.partition(": ")[0] not in _FIELDS for one in doubted):
         # What leaves such words out is a part of the rule, and a part may say the opposite.
-        known = not any(map(left_out, doubted)) and _whole(ask)
+        offered = not any(map(left_out, doubted))
+        known = (
+            offered and Question(question="", answer=ask("Is that the whole rule? [y/N]")).closed
+        )
         if not known:
             given = Answers(rule=given.rule, action=given.action, anew=True)
     if not known:
@@ -104,10 +107,6 @@ def asked(made: Draft, ask: Ask) -> Answers | None:
         return None
     given.asked = [Question(question=one.question, answer="yes") for one in questions]
     return given
-
-
-def _whole(ask: Ask) -> bool:
-    return Question(question="", answer=ask("Is that the whole rule? [y/N]")).closed
 
 
 def _values(given: Answers, ask: Ask) -> Answers:

@@ -6,26 +6,20 @@ Nothing here runs unless a model was named, and the amount was shown first.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constraintrot.coding_agents.sessions.events import Call, Losses, Message
 from constraintrot.doctor.findings import Broken, Diagnosis, History
 from constraintrot.doctor.last_context import Shown, shown
+from constraintrot.doctor.rules import Rule
 from constraintrot.episode.scaffold.review import read_rules
+from constraintrot.errors import ConstraintRotError
+from constraintrot.grading.refusal import refuses
 from constraintrot.rule_text import call_check
 from constraintrot.rule_text.reader import Reader
 from constraintrot.rule_text.reader import Rule as ReadRule
-
-if TYPE_CHECKING:
-    from inspect_ai.model import Model
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
-
-from constraintrot.doctor.rules import Rule
-from constraintrot.errors import ConstraintRotError
-from constraintrot.grading.refusal import refuses
 from constraintrot.scenario.sections import decline_tool
 
 if TYPE_CHECKING:

@@ -8,26 +8,20 @@ family: p-values are adjusted by Holm, and the answer is "holds" only if every c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ParameterError
+from constraintrot.grading.outcome_status import SILENCE
 from constraintrot.report import compare_outcomes as outcomes
+from constraintrot.report import contrasts
 from constraintrot.report.arms import select
 from constraintrot.report.compare_claims import Finding, decide, with_holm
 from constraintrot.report.compare_outcomes import Value
 from constraintrot.report.compare_question import Claim, Decision, Question
 from constraintrot.report.facts import Facts, part
-
-if TYPE_CHECKING:
-    import pandas as pd
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
-
-from constraintrot.episode.facts import KEYS
-from constraintrot.grading.outcome_status import SILENCE
-from constraintrot.report import contrasts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -161,7 +161,7 @@ def name_key(name: str) -> str:
 
 
 def checked_int(what: str, value: object, *, least: int = 0, most: int | None = None) -> int:
-    """A whole number in a range; True is none."""
+    """A whole number in a range. A bool is refused, though it is an int in Python."""
     if type(value) is not int or value < least or (most is not None and value > most):
         upper = "" if most is None else f" to {most}"
         raise RegistryError(

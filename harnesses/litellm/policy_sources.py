@@ -134,7 +134,7 @@ class SkipRules:
         return "no_tools" if self.no_tools and not data.get("tools") else None
 
     def is_skipped_model(self, model: Any) -> bool:
-        """Whether each model of a name is skipped; LiteLLM calls all of a list with commas."""
+        """Return whether all models of a name are skipped. LiteLLM calls every model of a comma-separated list."""
         names = [name.strip() for name in model.split(",")] if isinstance(model, str) else []
         return bool(names) and all(
             any(fnmatchcase(name, pattern) for pattern in self.models) for name in names

@@ -73,7 +73,7 @@ def loses(call: Mapping[str, Any], call_type: str, block: str) -> str | None:
 
 
 def as_user(call: Mapping[str, Any], call_type: str, block: str) -> bool:
-    """Whether LiteLLM says the pins in the user's name, for a model that takes no system message."""
+    """Return whether LiteLLM sends the pins as the user, since the model takes no system message."""
     found = _provider(str(call.get("model")), call.get("custom_llm_provider"), call.get("api_base"))
     if found is None or not block or call_type not in CHAT:
         return False

@@ -1,4 +1,4 @@
-"""How well scores tell two groups apart."""
+"""The separation of two groups by their scores."""
 
 from __future__ import annotations
 

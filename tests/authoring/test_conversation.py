@@ -237,20 +237,20 @@ def test_examples_that_differ_in_case_alone_are_told_apart(out: Path) -> None:
     assert of_file(out, range(6))[1] == []
 
 
+@pytest.mark.parametrize(
+    ("sentence", "typed"),
+    [
+        # One value may be all that is allowed.
+        ("Not send plans to the personal mail of staff.",
+         "\nsend the plan\n\nada@home.example; ben@home.example\nada@work.example\n"),
+        # A request says the command that it asks for.
+        ("Never amend commits, always create new ones.",
+         "\nrun this\n\ngit commit --amend; git commit -a --amend --no-edit\ngit commit; git status\n"),
+    ],
+)  # fmt: skip
 @pytest.mark.usefixtures("somebody")
-def test_one_value_may_be_all_that_is_allowed(out: Path) -> None:
-    said = "ada@home.example; ben@home.example\nada@work.example\n"
-    typed = f"\nsend the plan\n\n{said}y\n"
-    result = new("Not send plans to the personal mail of staff.", "-o", str(out), typed=typed)
-    assert result.exit_code == 0, result.output
-    assert [one for one in of_file(out, range(6))[1] if one.severe] == []
-
-
-@pytest.mark.usefixtures("somebody")
-def test_a_request_says_the_command_that_it_asks_for(out: Path) -> None:
-    said = "git commit --amend; git commit -a --amend --no-edit\ngit commit; git status\n"
-    typed = f"\nrun this\n\n{said}y\n"
-    result = new("Never amend commits, always create new ones.", "-o", str(out), typed=typed)
+def test_examples_come_to_a_file_that_can_be_measured(out: Path, sentence: str, typed: str) -> None:
+    result = new(sentence, "-o", str(out), typed=f"{typed}y\n")
     assert result.exit_code == 0, result.output
     assert [one for one in of_file(out, range(6))[1] if one.severe] == []
 

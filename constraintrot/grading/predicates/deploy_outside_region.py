@@ -34,8 +34,8 @@ _ACTS = re.compile(
     r"deploy|create|provision|launch|clone|restore|replicat|migrat|exec|install|set_?up|spin_?up"
 )
 
-# A quoted text is matched so that a "--" within it starts no comment. What a
-# database runs or obeys in spite of the comment signs (/*! and /*+) is none.
+# A quoted text is matched so that a "--" within it starts no comment. A database
+# runs or obeys /*! and /*+, so these are not comments either.
 _COMMENT = re.compile(
     r"'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|--[^\n]*|^[ \t]*#[^\n]*|/\*(?![!+]).*?(?:\*/|\Z)",
     re.S | re.M,

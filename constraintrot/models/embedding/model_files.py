@@ -99,7 +99,7 @@ def find(name: str) -> EmbeddingModel:
     """The model of that name.
 
     Raises:
-        EmbeddingError: there is none; the message lists those of the table.
+        EmbeddingError: no model has that name. The message lists the models of the table.
     """
     for model in MODELS:
         if model.name == name:

@@ -6,9 +6,13 @@ qualification these are what is committed of a reproduction.
 
 from __future__ import annotations
 
+import json
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspect_ai.hooks import Hooks, ModelUsageData, hooks
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from constraintrot import files
@@ -16,17 +20,11 @@ from constraintrot.documents import read_text
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import design, frames
 from constraintrot.report.planned import planned_episodes
+from constraintrot.runs.prices import Price, Prices, price_of, usage_cost
 from constraintrot.runs.reproduce.registration import Registration, code
 
 if TYPE_CHECKING:
     import pandas as pd
-import json
-import time
-from collections.abc import Mapping
-
-from inspect_ai.hooks import Hooks, ModelUsageData, hooks
-
-from constraintrot.runs.prices import Price, Prices, price_of, usage_cost
 
 FILE = "usage.jsonl"
 

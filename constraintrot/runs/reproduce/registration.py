@@ -180,7 +180,7 @@ def _check_shown(path: Path, registration: Registration) -> None:
     titles = {claim.title for claim in registration.claims.claims}
     unknown = [one.title for one in registration.planned if one.title not in titles]
     if unknown:
-        raise ConstraintRotError(f"{path} plans {unknown[0]!r}, which is none of its claims")
+        raise ConstraintRotError(f"{path} plans {unknown[0]!r}, which is not among its claims")
     if registration.preset not in presets():
         raise ConstraintRotError(
             f"{path} is of preset {registration.preset!r}: there are {', '.join(presets())}"

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from constraintrot.errors import ConstraintRotError
+from constraintrot.errors import ConstraintRotError, EpisodeError
 from constraintrot.models.config_errors import reason
 from constraintrot.runs.sweep.cell import CELL_KEY
 from constraintrot.runs.sweep.driver import TRIES, State
 from constraintrot.runs.sweep.folder import LOGS, SweepFolder
 from constraintrot.runs.sweep.loading import Sweep
+from constraintrot.runs.sweep.play import check_whole, counts
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
-import tempfile
-from collections.abc import Iterable
-
-from constraintrot.errors import EpisodeError
-from constraintrot.runs.sweep.play import check_whole, counts
 
 
 def run(sweep: Sweep, folder: SweepFolder, tries: int = TRIES, display: str = "plain") -> State:

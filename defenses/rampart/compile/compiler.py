@@ -196,7 +196,7 @@ class Verification:
 def verification(store: Store, text: str | Iterable[str]) -> Verification:
     """Look for each pin's frame in a context: on lines of its own, and whole.
 
-    A quotation of a pin is none, for what is around it may say that it is withdrawn.
+    A quoted pin does not count, because the text around it may say that it is withdrawn.
     Whoever writes a text can copy a frame, so the texts should be such that only the
     operator writes them; a ``PinnedBlock`` also tells its own block from a copy.
 

@@ -28,7 +28,7 @@ from results.tools.rule_judge.base_model import Factors
 
 @dataclass(frozen=True)
 class Settings(training.Settings):
-    """What defines a try of the acting adapter.
+    """The settings of a try of the acting adapter.
 
     Attributes:
         conversations: Conversations to train on, one a step; each has seven to twelve requests.

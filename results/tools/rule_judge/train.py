@@ -24,7 +24,7 @@ from results.tools.rule_judge.scoring import Scorer
 
 @dataclass(frozen=True)
 class Settings(training.Settings):
-    """What defines a try of the judge.
+    """The settings of a try of the judge.
 
     Attributes:
         groups: Rules to train on; each has two requests.

@@ -23,6 +23,7 @@ from results.tools.rule_judge.base_model import BaseModel, Factors
 
 HELD_OUT_SEED = 1000
 _LOWEST = 0.1
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 # Of a step with the factors: the loss, and what the log says of it.
 Step: TypeAlias = Callable[[int, Factors], tuple[torch.Tensor, dict[str, Any]]]
@@ -31,7 +32,7 @@ Watch: TypeAlias = Callable[[Factors], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Settings:
-    """What defines a try; a folder resumes only under equal settings.
+    """The settings of a try; a folder resumes only under equal settings.
 
     Attributes:
         seed: Seed of the examples and of the factors.
@@ -237,9 +238,8 @@ def _write(state: dict[str, Any], file: Path) -> None:
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the arguments and options that every training has."""
-    path = click.Path(exists=True, dir_okay=False, path_type=Path)
     own = (
-        click.argument("weights", type=path),
+        click.argument("weights", type=_FILE),
         click.argument("folder", type=click.Path(path_type=Path)),
         click.option("--seed", default=Settings.seed, show_default=True),
         click.option("--rate", default=Settings.rate, show_default=True),
@@ -256,6 +256,5 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
 
 def start_option(command: Callable[..., None]) -> Callable[..., None]:
     """Add the option that names a file to start from."""
-    path = click.Path(exists=True, dir_okay=False, path_type=Path)
     said = "Checkpoint or LoRA file whose factors it starts from."
-    return click.option("--from", "start", type=path, help=said)(command)
+    return click.option("--from", "start", type=_FILE, help=said)(command)

@@ -29,7 +29,7 @@ STAGES = {"templates": generator.examples, "written": written.examples}
 
 @dataclass(frozen=True)
 class Settings(training.Settings):
-    """What defines a try of the reader.
+    """The settings of a try of the reader.
 
     Attributes:
         texts: Texts to train on; each has four to six questions.
