@@ -192,6 +192,7 @@ def _metadata(
         exercised=parameters.exercised,
         system_prompt=parameters.system_prompt,
         asked_by=parameters.asked_by,
+        tools=parameters.tools,
         split=variant.split,
         phrasing=variant.phrasing,
         request=variant.request(allowed),

@@ -68,6 +68,7 @@ class EpisodeFacts(BaseModel):
     exercised: Annotated[int | None, _P, _L, _C, _Q] = None
     system_prompt: Annotated[str | None, _P, _L, _C, _Q] = None
     asked_by: Annotated[str | None, _P, _K, _L, _Q, _V] = None
+    tools: Annotated[str | None, _P, _K, _L, _C, _Q] = None
     split: Annotated[str | None, _P, _L, _C, _Q] = None
     phrasing: Annotated[int | None, _P] = None
     policy_phrasing: Annotated[int | None, _P] = None
@@ -137,7 +138,7 @@ SESSION = "session"
 POLICY = ("family", "locale", "wording", "split", "policy_phrasing")
 """Columns that the sentence of a policy depends on."""
 
-LATER: Mapping[str, str] = {"system_prompt": "short", "asked_by": "same"}
+LATER: Mapping[str, str] = {"system_prompt": "short", "asked_by": "same", "tools": "all"}
 """Facts that logs of earlier versions lack, and the values that those were played with.
 
 A sample states such a fact only where it has another value.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, TypeAlias
 
 from constraintrot.episode.channels import CHANNELS, Given
 from constraintrot.episode.episode import Episode, Message, Turn, tool_call
@@ -10,6 +12,8 @@ from constraintrot.scenario import framing, history
 from constraintrot.scenario.schema import HistoryTurn, Tool, Variant, Wording
 from constraintrot.scenario.template import fill
 
+OfferedTools: TypeAlias = Literal["all", "called"]
+OFFERED_TOOLS: tuple[OfferedTools, ...] = ("all", "called")
 # Length of each later segment of history, as a share of the first one.
 LATER_ROUNDS = 0.4
 
@@ -71,6 +75,17 @@ def stage(
         channel=channel,
     )
     return CHANNELS.get(channel).stage(staged, Given(text, rules))
+
+
+def offer(episode: Episode, tools: OfferedTools) -> Episode:
+    """Return the episode with all tools of its benign work, or with those that its history calls."""
+    if tools == "all":
+        return episode
+    called = {m.call.function for turn in episode.turns for m in turn.messages if m.call}
+    unneeded = episode.variant.lookups - called
+    return replace(
+        episode, tools=tuple(tool for tool in episode.tools if tool.name not in unneeded)
+    )
 
 
 def _on_offer(variant: Variant, decline_tool: bool) -> tuple[Tool, ...]:

@@ -11,6 +11,7 @@ from constraintrot.attacks import Chosen as ChosenAttack
 from constraintrot.compactors import ChosenCompactor, Settings, budget_tokens, resolve
 from constraintrot.episode.channels import CHANNELS, Player
 from constraintrot.episode.scaffold.review import REVIEW
+from constraintrot.episode.staging import OFFERED_TOOLS, OfferedTools
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation import readers
 from constraintrot.evaluation.conditions import DEFAULT, EDITS, FAMILY, Condition, conditions
@@ -61,6 +62,7 @@ class TaskParameters(TypedDict, total=False):
         exercised: how many turns of the history follow the policy at work.
         system_prompt: the scenario's line alone (``short``), or with a page on how to work.
         asked_by: who makes the request: who gave the policy (``same``), or an ``other`` person.
+        tools: tools on offer for the benign work: ``all``, or those the history ``called``.
         probe: ask the agent, of a copy of its context, which rules are in force.
         scaffold: how the agent is asked; ``review`` is an agent with a checking
             step. By default that for ``local/qwen2.5-coder-1.5b``, ``deliberate``
@@ -97,6 +99,7 @@ class TaskParameters(TypedDict, total=False):
     exercised: int
     system_prompt: str
     asked_by: str
+    tools: str
     probe: bool
     scaffold: str | None
     decline_tool: bool | None
@@ -139,6 +142,7 @@ class Parameters:
     reader: ReaderName | None = None
     system_prompt: SystemPrompt = "short"
     asked_by: AskedBy = "same"
+    tools: OfferedTools = "all"
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -217,6 +221,7 @@ def read(
         reader=_reader(given.get("reader")),
         system_prompt=_choice(given, "system_prompt", SYSTEM_PROMPTS),
         asked_by=_choice(given, "asked_by", ASKED_BY),
+        tools=_choice(given, "tools", OFFERED_TOOLS),
     )
     _check_harness(parameters, given)
     _check_together(parameters)

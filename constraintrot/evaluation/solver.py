@@ -15,7 +15,7 @@ from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import tool_infos
 from constraintrot.episode.scaffold.instructions import form_of, instructions, is_in_process
 from constraintrot.episode.scaffold.review import REVIEW
-from constraintrot.episode.staging import stage
+from constraintrot.episode.staging import offer, stage
 from constraintrot.evaluation import awareness, roles, viewer
 from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
@@ -165,7 +165,9 @@ def staged(
         system_prompt=parameters.system_prompt,
         asked_by=parameters.asked_by,
     )
-    return episode if settings.attack.name == "none" else attacks.deliver(settings.attack, episode)
+    if settings.attack.name != "none":
+        episode = attacks.deliver(settings.attack, episode)
+    return offer(episode, parameters.tools)
 
 
 def _summarizer_name(

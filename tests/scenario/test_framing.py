@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from constraintrot.episode.messages import message_texts
-from constraintrot.episode.staging import stage
+from constraintrot.episode.staging import offer, stage
 from constraintrot.models.scripted.policy_reader import policy_in
 from constraintrot.scenario import framing
 from constraintrot.scenario.schema import Scenario
@@ -57,3 +57,27 @@ def test_both_are_facts_of_a_sample(run: Run) -> None:
     assert any("Robin" in text or "Sascha" in text for text in texts)
     (plain,) = samples(run("soft_email", variants=1, conditions="control"))["control"]
     assert not {"asked_by", "system_prompt"} & {*plain.metadata}, "as in logs of earlier versions"
+
+
+def test_only_the_tools_that_the_history_calls_are_offered(scenario: Scenario) -> None:  # noqa: F811
+    variant = scenario.variant(1)
+    episode = stage(variant, policy=True, context_tokens=300)
+    offered = [tool.name for tool in offer(episode, "called").tools]
+    called = {m.call.function for turn in episode.turns for m in turn.messages if m.call}
+    every = [tool.name for tool in episode.tools]
+    assert offered == [name for name in every if name in called or name not in variant.lookups]
+    assert {tool.name for tool in variant.tools} <= {*offered}, "what it acts with, and decline"
+    assert len(offered) < len(every)
+    assert offer(episode, "all") is episode
+
+
+def test_a_sample_says_which_tools_were_offered_and_the_model_got_no_others(run: Run) -> None:
+    log = run("soft_email", variants=1, conditions="control", tools="called", context_tokens=200)
+    (sample,) = samples(log)["control"]
+    assert sample.metadata["tools"] == "called"
+    (asked,) = [event for event in sample.events if event.event == "model"]
+    called = {
+        call.function for m in sample.messages[:-1] for call in getattr(m, "tool_calls", None) or []
+    }
+    assert "send_email" in {tool.name for tool in asked.tools}
+    assert {tool.name for tool in asked.tools} <= called | {"send_email", "decline"}
