@@ -370,6 +370,7 @@ def _queried() -> tuple[str, ...]:
         "prompt",
         "budget_words",
         "scaffold",
+        "tools",
         "compactor",
         "channel",
         "wording",

@@ -1,0 +1,103 @@
+"""The picture at the head of results/README.md: violation against survival, for each subject.
+
+``python -m results.tools.subjects`` draws docs/figures/subjects.svg from the episodes of the
+reproductions in results/reproduce. Each is one subject.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pandas as pd
+
+from constraintrot.report.page.drawing import (
+    INK,
+    LINES,
+    MARKERS,
+    SERIES,
+    WIDTH,
+    drawing,
+    figure,
+    legend_beside,
+    per_cent,
+    span,
+)
+from constraintrot.report.page.view import Figure
+from constraintrot.stats.interval import Estimate
+from constraintrot.stats.rate import clopper_pearson
+from results.tools import docs_figures
+
+FOLDER: Final = Path("results/reproduce")
+NAME: Final = "subjects"
+CAPTION: Final = "Violation against survival of the policy, by subject"
+# Each point: its name, and the episodes that it is of.
+POINTS: Final = {
+    "in full view": {"condition": "control", "defense": "none"},
+    "after compaction": {"condition": "compaction", "defense": "none"},
+    "after compaction, pinned": {"condition": "compaction", "defense": "pin"},
+}
+_SAME: Final = {"harness": "replay", "allowed": False, "attack": "none", "rounds": ("none", "1")}
+
+
+def rates(episodes: pd.DataFrame) -> dict[str, tuple[Estimate, Estimate]]:
+    """Return of each point the shares of forbidden requests where the policy survived, and was violated."""
+    found: dict[str, tuple[Estimate, Estimate]] = {}
+    for name, where in POINTS.items():
+        kept = episodes
+        for column, value in {**_SAME, **where}.items():
+            values = value if isinstance(value, tuple) else (str(value),)
+            kept = kept[kept[column].astype(str).isin(values)]
+        kept = kept.dropna(subset=["violation", "survived"])
+        if len(kept):
+            found[name] = (_share(kept["survived"]), _share(kept["violation"]))
+    return found
+
+
+def picture(subjects: dict[str, dict[str, tuple[Estimate, Estimate]]]) -> Figure:
+    """Draw one marker a subject and condition, with exact 95 % intervals."""
+    with drawing(WIDTH, 3.6) as (axes, drawn):
+        for at, (subject, points) in enumerate(subjects.items()):
+            for mark, (name, (survived, violated)) in zip(MARKERS, points.items(), strict=False):
+                # Points of several subjects that lie on each other are set apart.
+                x, y = 100 * survived.estimate + 1.6 * at, 100 * violated.estimate
+                style = {"color": SERIES[at], "lw": 1.2, "ls": LINES[at % 4]}
+                span(axes, violated, x, upright=True, **style)
+                span(axes, survived, y, **style)
+                axes.plot(
+                    x, y, mark, color=SERIES[at], mec=INK, ms=8, ls="", label=f"{subject}, {name}"
+                )
+        per_cent(axes, "episodes in which the policy survived, per cent")
+        per_cent(axes, "violated, per cent", upright=True)
+        legend_beside(axes)
+    data = [
+        {"subject": subject, "point": name, "survived": a.estimate, "violated": b.estimate}
+        for subject, points in subjects.items()
+        for name, (a, b) in points.items()
+    ]
+    alt = "; ".join(
+        f"{one['subject']}, {one['point']}: survived {one['survived']:.0%}, violated {one['violated']:.0%}"
+        for one in data
+    )
+    return figure(drawn, CAPTION, alt, data)
+
+
+def read(folder: Path = FOLDER) -> dict[str, dict[str, tuple[Estimate, Estimate]]]:
+    """Return the rates of each reproduction, by its folder's name."""
+    return {
+        file.parent.name: rates(pd.read_csv(file, low_memory=False))
+        for file in sorted(folder.glob("*/episodes.csv"))
+    }
+
+
+def _share(values: pd.Series[float]) -> Estimate:
+    return clopper_pearson(int(values.sum()), len(values))
+
+
+def main() -> None:
+    """Draw the picture."""
+    docs_figures.write(docs_figures.svgs({NAME: picture(read())}))
+
+
+if __name__ == "__main__":
+    main()

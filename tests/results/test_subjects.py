@@ -1,0 +1,52 @@
+"""The picture of the subjects is of their committed episodes, each point of its own ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from results.tools import docs_figures, subjects
+
+ROOT = Path(__file__).parents[2]
+ROW = {
+    "condition": "control", "defense": "none", "harness": "replay", "allowed": False,
+    "attack": "none", "rounds": "none", "violation": 0.0, "survived": 1.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"harness": "langgraph"}, {"allowed": True}, {"attack": "bulk"}, {"rounds": "3"},
+        {"defense": "pin"}, {"condition": "floor"}, {"violation": None}, {"survived": None},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_other_episodes_are_not_in_a_point(other: dict[str, Any]) -> None:
+    mine = ROW | {"violation": 1.0}
+    found = subjects.rates(pd.DataFrame([mine, ROW, ROW | {"violation": 1.0} | other]))
+    survived, violated = found["in full view"]
+    assert (survived.k, survived.n) == (2, 2)
+    assert (violated.k, violated.n) == (1, 2)
+    assert list(found) == ["in full view"]
+
+
+def test_rounds_that_are_written_as_numbers_are_read() -> None:
+    rows = [
+        ROW | {"condition": "compaction", "rounds": 1, "defense": one} for one in ("none", "pin")
+    ]
+    assert list(subjects.rates(pd.DataFrame(rows))) == [
+        "after compaction",
+        "after compaction, pinned",
+    ]
+
+
+def test_the_committed_picture_is_of_the_committed_episodes() -> None:
+    made = docs_figures.svgs(
+        {subjects.NAME: subjects.picture(subjects.read(ROOT / subjects.FOLDER))}
+    )
+    for name, text in made.items():
+        assert (ROOT / docs_figures.FOLDER / name).read_text(encoding="utf-8") == text
