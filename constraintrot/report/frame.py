@@ -7,7 +7,8 @@ import math
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -96,7 +97,10 @@ def _read(logs: Iterable[str | Path]) -> tuple[pd.DataFrame, list[dict[str, Any]
     planned = PlannedEpisodes()
     given = list(logs)
     for path in paths(given):
-        found |= {row.pop("uuid"): row for row in _rows(path, planned)}
+        for header, sample in samples(path, planned):
+            if sample is not None and is_finished(sample):
+                row = sample_row(header, sample, path.name)
+                found[row.pop("uuid")] = row
     unplayed = unplayed_rows(planned)
     if not found:
         errored = sum(row["status"] == episode_counts.ERRORED for row in unplayed)
@@ -165,40 +169,14 @@ def _local(name: str) -> str:
     return url2pathname(urlsplit(name).path) if name.startswith("file://") else name
 
 
-def _rows(path: Path, planned: PlannedEpisodes) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a log's finished samples, and add its other samples to ``planned``."""
-    log: EvalLog | None = None
-    seen: dict[tuple[str, int], tuple[EvalSample | None, dict[str, Any]]] = {}
-    for header, sample in samples(path):
-        log = header
-        if sample is None:
-            continue
-        finished = is_finished(sample)
-        seen[str(sample.id), sample.epoch] = (None if finished else sample), sample.metadata
-        if finished:
-            yield sample_row(header, sample, path.name)
-    if log is not None:
-        planned.add(log, path.name, seen)
-
-
-def samples(path: Path) -> Iterator[tuple[EvalLog, EvalSample | None]]:
-    """Yield the samples of a log of a constraintrot task, without transcripts, with its header.
-
-    The header without a sample comes first, since a log may have no samples. A log of another
-    task yields nothing.
+def samples(path: Path, planned: PlannedEpisodes) -> Iterator[tuple[EvalLog, EvalSample | None]]:
+    """Walk over a log's samples, as ``walk`` does.
 
     Raises:
         ConstraintRotError: the log cannot be read.
     """
-    from inspect_ai.log import read_eval_log
-
     try:
-        header = read_eval_log(str(path), header_only=True)
-        if not is_ours(header):
-            return
-        yield header, None
-        for sample in light_samples(str(path), header):
-            yield header, sample
+        yield from walk(str(path), planned)
     except UNREADABLE as error:
         raise ConstraintRotError(
             f"{path} is no readable Inspect log ({error}); if it was cut off, try"
@@ -206,9 +184,37 @@ def samples(path: Path) -> Iterator[tuple[EvalLog, EvalSample | None]]:
         ) from error
 
 
-def light_samples(
-    path: str, header: EvalLog, file: IO[bytes] | None = None
-) -> Iterator[EvalSample]:
+def walk(
+    path: str,
+    planned: PlannedEpisodes,
+    opened: Callable[[str], AbstractContextManager[IO[bytes] | str]] = nullcontext,
+) -> Iterator[tuple[EvalLog, EvalSample | None]]:
+    """Yield the samples of a log of a constraintrot task, without transcripts, with its header.
+
+    The header without a sample comes first, since a log may have no samples. A log of another
+    task yields nothing.
+
+    Args:
+        path: the log, as Inspect takes it.
+        planned: takes in the log after its last sample.
+        opened: opens the log, unless it is a file of this machine.
+    """
+    from inspect_ai.log import read_eval_log
+
+    header = read_eval_log(path, header_only=True)
+    if not is_ours(header):
+        return
+    yield header, None
+    seen: dict[tuple[str, int], tuple[EvalSample | None, dict[str, Any]]] = {}
+    with opened(path) as file:
+        for sample in light_samples(path, header, file):
+            finished = is_finished(sample)
+            seen[str(sample.id), sample.epoch] = (None if finished else sample), sample.metadata
+            yield header, sample
+    planned.add(header, Path(path).name, seen)
+
+
+def light_samples(path: str, header: EvalLog, file: IO[bytes] | str) -> Iterator[EvalSample]:
     """Yield the samples of a log in order; those of an ``.eval`` log without their transcripts.
 
     Inspect reads a sample whole, validates every event and opens the log anew for each,
@@ -217,7 +223,7 @@ def light_samples(
     Args:
         path: the log, as Inspect takes it.
         header: its header.
-        file: the opened log, unless it is a file of this machine.
+        file: the opened log, or its path on this machine.
     """
     from inspect_ai.log import EvalSample, read_eval_log_samples
 
@@ -226,7 +232,7 @@ def light_samples(
         yield from read_eval_log_samples(path, all_samples_required=False)
         return
     # Importing Inspect has taught zipfile its compression.
-    with zipfile.ZipFile(file or path) as archive:
+    with zipfile.ZipFile(file) as archive:
         known = set(archive.namelist())
         for sample_id in ids:
             for epoch in range(1, (header.eval.config.epochs or 1) + 1):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from constraintrot.report.episode_counts import PlannedEpisodes
 from constraintrot.report.frame import samples
 from constraintrot.report.planned import planned_episodes
 from constraintrot.runs.plan import Size, counted
@@ -43,7 +44,7 @@ def play(
     """
     for path in sorted(logs.glob("*.eval")):
         # Inspect ends in a traceback at a damaged log; this names it.
-        next(samples(path), None)
+        next(samples(path, PlannedEpisodes()), None)
     continued(
         [qualification(**task_args)],
         str(logs),

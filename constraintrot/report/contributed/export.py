@@ -109,19 +109,12 @@ def export(
 def _read(logs: Sequence[str | Path], tasks: Tasks) -> _Reading:
     read = _Reading()
     for path in frame.paths(logs):
-        header: EvalLog | None = None
-        seen: dict[tuple[str, int], tuple[EvalSample | None, dict[str, Any]]] = {}
-        for header, sample in frame.samples(path):
+        for header, sample in frame.samples(path, read.planned):
             if sample is None:
                 _check_whole(header, path, tasks)
-                continue
-            finished = frame.is_finished(sample)
-            seen[str(sample.id), sample.epoch] = (None if finished else sample), sample.metadata
-            if finished:
+                read.headers.append((path, header))
+            elif frame.is_finished(sample):
                 _take(read, header, sample, path.name)
-        if header is not None:
-            read.headers.append((path, header))
-            read.planned.add(header, path.name, seen)
     if not read.rows:
         given = ", ".join(map(str, logs)) or "nothing"
         raise ConstraintRotError(f"no finished ConstraintRot episode in {given}")

@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import stored, untrusted
 from constraintrot.report.episode_counts import PlannedEpisodes
-from constraintrot.report.frame import (
-    UNREADABLE,
-    is_finished,
-    is_ours,
-    light_samples,
-    sample_row,
-)
+from constraintrot.report.frame import UNREADABLE, is_finished, sample_row, walk
 from constraintrot.report.page import files, frames, runs
 from constraintrot.report.page.detail import Detail, Details, detail, read_texts
 
@@ -84,30 +78,23 @@ class Reading:
 
     def take_log(self, path: str) -> None:
         """Take in a log without its transcripts."""
-        from inspect_ai.log import read_eval_log
-
+        header: EvalLog | None = None
         finished = failed = 0
         try:
-            header = read_eval_log(path, header_only=True)
-            if not is_ours(header):
-                self.others += 1
-                return
-            seen: dict[tuple[str, int], tuple[EvalSample | None, dict[str, Any]]] = {}
-            with files.opened(path) as file:
-                for sample in light_samples(path, header, file):
-                    done = is_finished(sample)
-                    seen[str(sample.id), sample.epoch] = (None if done else sample), sample.metadata
-                    if done:
-                        self._take_sample(header, sample, path)
-                        finished += 1
-                    else:
-                        failed += sample.error is not None
-            self.planned.add(header, files.name(path), seen)
+            for header, sample in walk(path, self.planned, files.opened):
+                if sample is not None and is_finished(sample):
+                    self._take_sample(header, sample, path)
+                    finished += 1
+                elif sample is not None:
+                    failed += sample.error is not None
         except UNREADABLE as error:
             where = f" after {finished} episodes, which are counted" if finished else ""
             raise ConstraintRotError(
                 f"{files.name(path)} is no readable Inspect log{where}: {type(error).__name__}: {error}"
             ) from error
+        if header is None:
+            self.others += 1
+            return
         name = files.name(path)
         self.runs[name] = runs.run(header, name, files.sha256(path), finished, failed)
 
