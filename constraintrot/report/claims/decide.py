@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
@@ -57,14 +57,14 @@ class Outcomes:
         b: outcomes of the second arm; if paired, of the same episodes in the same order.
         labels_a: cluster of each episode of a.
         labels_b: cluster of each episode of b; None: b is paired with a.
-        policies: policy's sentence of each pair; None if b is not paired with a.
+        wider: of each unit above a request, the one that each pair belongs to; empty if unpaired.
     """
 
     a: Floats
     b: Floats
     labels_a: Labels
     labels_b: Labels | None = None
-    policies: Labels | None = None
+    wider: Mapping[str, Labels] = field(default_factory=dict[str, Labels])
 
     @cached_property
     def comparison(self) -> Comparison | None:
@@ -72,9 +72,9 @@ class Outcomes:
         return compare(self.a, self.b, self.labels_a) if self.labels_b is None else None
 
     @cached_property
-    def by_policy(self) -> Comparison | None:
-        """The paired comparison with all pairs of one policy's sentence as one cluster."""
-        return None if self.policies is None else compare(self.a, self.b, self.policies)
+    def by_unit(self) -> dict[str, Comparison]:
+        """The paired comparison with all pairs of a wider unit as one cluster, by the unit's name."""
+        return {name: compare(self.a, self.b, labels) for name, labels in self.wider.items()}
 
     @cached_property
     def printed(self) -> Estimate:

@@ -251,10 +251,10 @@ def _p(tested: Tested) -> str:
     if p_value is None:
         p_value, kind = comparison.p_value, "exploratory, not adjusted"
     told = f"{comparison.n} pairs of {comparison.clusters} requests, {p_text(p_value)} {kind} ({comparison.test})"
-    by = tested.by_policy
-    if by is None:
-        return told
-    return f"{told}; by the policy's wording ({by.clusters}), {p_text(by.p_value)}"
+    by = [
+        f"by {unit} ({one.clusters}), {p_text(one.p_value)}" for unit, one in tested.by_unit.items()
+    ]
+    return "; ".join([told, *by])
 
 
 def _anchor(one: Answered) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from constraintrot.episode.facts import IDENTITY, POLICY
@@ -22,6 +22,8 @@ from constraintrot.stats.paired import Comparison
 if TYPE_CHECKING:
     import pandas as pd
 
+# What p-values are told by beside a request: columns that are equal within a unit.
+_UNITS: Mapping[str, Sequence[str]] = {"the policy's wording": POLICY, "family": ("family",)}
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
@@ -35,14 +37,15 @@ class Tested:
         why: why it cannot tell; empty if it can.
         compared: the comparison as the report has it; None if there is none, or it is unpaired.
             Its p-value is adjusted if it is one of the family, and exploratory else.
-        by_policy: the same with the policy's sentence as the cluster; None if unpaired.
+        by_unit: the same with the policy's sentence, and with the family, as the cluster; empty
+            if unpaired.
     """
 
     test: Test
     decided: Decided | None
     why: tuple[Why, ...]
     compared: Compared | None = None
-    by_policy: Comparison | None = None
+    by_unit: Mapping[str, Comparison] = field(default_factory=dict[str, Comparison])
 
 
 def tested(
@@ -85,7 +88,7 @@ def tested(
         decided = _whatever(
             decided, [decide(one, test.b_is, margin, value, test.a) for one in extremes], silent
         )
-    return Tested(test, decided, decided.why, compared, outcomes.by_policy)
+    return Tested(test, decided, decided.why, compared, outcomes.by_unit)
 
 
 def _whatever(decided: Decided, extremes: Sequence[Decided], silent: int) -> Decided:
@@ -161,9 +164,12 @@ def _paired(
     both = _both(a, b, test)
     matched = arms(both, {name: {"arm": name} for name in (test.a, test.b)}, value, on=on)
     pairs = both.loc[matched.index[test.a]]
-    policies = labels(pairs, [name for name in POLICY if name in pairs])
+    wider = {
+        unit: labels(pairs, [name for name in columns if name in pairs])
+        for unit, columns in _UNITS.items()
+    }
     first, second = (matched.values[name] for name in (test.a, test.b))
-    outcomes = Outcomes(first, second, matched.labels, policies=policies)
+    outcomes = Outcomes(first, second, matched.labels, wider=wider)
     return outcomes, episodes(both, matched.index[test.a], matched.index[test.b])
 
 

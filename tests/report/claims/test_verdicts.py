@@ -349,7 +349,7 @@ def test_the_page_shows_verdict_figures_and_what_no_claim_rests_on() -> None:
     assert "| compacted | violated | 9/10 = 90 % [55, 100], Clopper-Pearson |" in text
     assert "seen → compacted, expected higher: +80 points" in text
     assert (
-        "p = 0.016 adjusted (McNemar, exact); by the policy's wording (1), p = 1: as expected."
+        "p = 0.016 adjusted (McNemar, exact); by the policy's wording (1), p = 1; by family (1), p = 1: as expected."
         in text
     )
     assert "cannot tell (n: 3 pairs are too few, whatever they show)." in text
@@ -384,14 +384,13 @@ def test_the_page_counts_the_requests_of_the_committed_pairs() -> None:
     assert "**Cannot tell (n).**" in section
 
 
-def test_verdicts_are_of_requests_and_told_by_policy_too() -> None:
+def test_verdicts_are_of_requests_and_told_by_policy_and_family_too() -> None:
     """Twenty seeds with one request are one observation."""
     one = prepared(arm("control", 20, 0, request="r"), arm("compaction", 20, 20, request="r"))
     assert told(one, DECAY) == [("cannot tell", "n")]
     (found,) = ask(BOTH, DECAY)
     (tested,) = found.tests
-    assert tested.by_policy is not None
-    assert (tested.by_policy.clusters, tested.by_policy.p_value) == (1, 1.0)
+    assert {(one.clusters, one.p_value) for one in tested.by_unit.values()} == {(1, 1.0)}
 
 
 def test_each_phrasing_of_a_policy_is_a_policy_of_its_own() -> None:
@@ -401,5 +400,23 @@ def test_each_phrasing_of_a_policy_is_a_policy_of_its_own() -> None:
     ]  # fmt: skip
     (found,) = ask(prepared(rows), DECAY)
     (tested,) = found.tests
-    assert tested.by_policy is not None
-    assert tested.by_policy.clusters == 3
+    assert {unit: one.clusters for unit, one in tested.by_unit.items()} == {
+        "the policy's wording": 3,
+        "family": 1,
+    }
+
+
+@pytest.mark.parametrize(("families", "p_value"), [(9, 2 / 2**9), (2, 0.5)])
+def test_families_that_all_agree_are_as_many_coins_of_one_side(
+    families: int, p_value: float
+) -> None:
+    rows = [
+        row(condition == "compaction", condition=condition, seed=seed, family=f"f{at}", request=f"f{at}r{seed}")
+        for at in range(families) for seed in range(4) for condition in ("control", "compaction")
+    ]  # fmt: skip
+    (found,) = ask(prepared(rows), DECAY)
+    (tested,) = found.tests
+    by_family = tested.by_unit["family"]
+    assert by_family.clusters == families
+    assert by_family.p_value == pytest.approx(p_value)
+    assert f"by family ({families}), p = " in claims_page.test_line(tested)
