@@ -123,7 +123,7 @@ def replace(
         with contextlib.suppress(OSError, ValueError):
             fresh.unlink(missing_ok=True)
         raise error(f"cannot write {path}: {failure}") from failure
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _write(handle: int, data: bytes, mode: int | None) -> None:
@@ -136,8 +136,9 @@ def _write(handle: int, data: bytes, mode: int | None) -> None:
         os.fsync(handle)
 
 
-def _sync_folder(folder: Path) -> None:
-    # Else a crash of the machine may lose the new name. Not every system can.
+def sync_folder(folder: Path) -> None:
+    """Write the names in a folder to the disk; else a crash of the machine may lose a new one."""
+    # Not every system can.
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from constraintrot import files
 from constraintrot.errors import ConstraintRotError
+from constraintrot.folders import Folder
 
 MARKER = "constraintrot-store.json"
 VERSION = 1
@@ -75,15 +73,8 @@ class Store:
             ConstraintRotError: the URL's kind is unknown, or needs a package that is missing.
         """
         self.url = str(url).rstrip("/")
-        core = import_module("fsspec.core")
-        try:
-            # fsspec has no type information.
-            found: tuple[Any, str] = core.url_to_fs(self.url)
-        except (ImportError, ValueError) as error:
-            raise ConstraintRotError(f"store {self.url}: {error}") from error
-        self._fs, self._root = found[0], found[1].rstrip("/")
-        protocol = self._fs.protocol
-        self._local = "file" in ([protocol] if isinstance(protocol, str) else protocol)
+        self._folder = Folder(self.url, "store")
+        self._fs, self._root = self._folder.fs, self._folder.root
 
     @property
     def exists(self) -> bool:
@@ -102,11 +93,9 @@ class Store:
         Raises:
             ConstraintRotError: it cannot be reached or written.
         """
-        name = f"{self._root}/.write-test-{secrets.token_hex(8)}"
         with _clear(self.url):
             self._mark()
-            self._fs.pipe_file(name, b"x" * 4096)
-            self._fs.rm_file(name)
+            self._folder.check(4096)
 
     def add(
         self,
@@ -217,26 +206,12 @@ class Store:
         return found
 
     def _mark(self) -> None:
-        if self._fs.exists(f"{self._root}/{MARKER}"):
-            return
-        text = json.dumps({"format": "constraintrot-store", "version": VERSION}).encode()
-        if not self._local:
-            self._fs.pipe_file(f"{self._root}/{MARKER}", text)
-            return
-        # The only name that two writers share, so each makes its own and renames it.
-        own = f".{MARKER}.{secrets.token_hex(8)}"
-        self._write(own, text)
-        os.replace(f"{self._root}/{own}", f"{self._root}/{MARKER}")
+        if not self._fs.exists(f"{self._root}/{MARKER}"):
+            text = json.dumps({"format": "constraintrot-store", "version": VERSION}).encode()
+            self._write(MARKER, text)
 
     def _write(self, name: str, data: bytes) -> None:
-        path = f"{self._root}/{name}"
-        if not self._local:
-            # An object store shows an object when it is whole.
-            self._fs.pipe_file(path, data)
-            return
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        files.replace(target, data, ConstraintRotError, mode=0o644)
+        self._folder.write(name, data, mode=0o644)
 
 
 @contextmanager

@@ -16,17 +16,14 @@ a try had finished when it broke off is read from ``work`` by the next one.
 from __future__ import annotations
 
 import json
-import os
 import posixpath
-import shutil
-import uuid
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from importlib import import_module
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from constraintrot.errors import ConstraintRotError
+from constraintrot.folders import Folder
 
 _KEPT = "what is finished is kept, and the same command goes on"
 
@@ -51,16 +48,10 @@ class SweepFolder:
         Raises:
             ConstraintRotError: the URL's kind is unknown, or needs a package that is missing.
         """
-        core = import_module("fsspec.core")
-        try:
-            found: tuple[Any, str] = core.url_to_fs(url)
-        except (ImportError, ValueError) as error:
-            raise ConstraintRotError(f"--dir {url}: {error}") from error
-        self._fs, root = found
-        protocol = self._fs.protocol
-        self.local = "file" in ([protocol] if isinstance(protocol, str) else protocol)
-        self.url = root.rstrip("/") if self.local else url.rstrip("/")
-        self._root = root.rstrip("/")
+        self._folder = Folder(url, "--dir")
+        self._fs, self._root = self._folder.fs, self._folder.root
+        self.local = self._folder.local
+        self.url = self._root if self.local else url.rstrip("/")
 
     def check(self, size: int = 4096) -> None:
         """Write a file of so many bytes and remove it again.
@@ -68,18 +59,9 @@ class SweepFolder:
         Raises:
             FolderError: the folder cannot be reached or written.
         """
-        name = f"{self._root}/.write-test-{uuid.uuid4().hex}"
         # What is missing here is a bucket, or a place where a folder can be.
         with told(f"the sweep's folder {self.url} cannot be written", missing=True):
-            self._fs.makedirs(self._root, exist_ok=True)
-            try:
-                self._fs.pipe_file(name, b"x" * size)
-            except Exception:
-                # What a full disk took of it is room for others.
-                with suppress(Exception):
-                    self._fs.rm_file(name)
-                raise
-            self._fs.rm_file(name)
+            self._folder.check(size)
 
     def path(self, *parts: str) -> str:
         """A path or URL below the folder."""
@@ -134,13 +116,8 @@ class SweepFolder:
         Raises:
             ConstraintRotError: the folder cannot be written; the try is kept.
         """
-        final = f"{self._root}/{LOGS}/{cell}.eval"
         with told(f"the log of cell {cell} cannot be written to {self.url}"):
-            if self.local:
-                _put(Path(log), Path(final))
-            else:
-                # An object appears whole, when its last byte has arrived.
-                self._fs.put_file(log, final)
+            self._folder.write(f"{LOGS}/{cell}.eval", Path(log))
         self._write(f"{COUNTS}/{cell}.json", counts)
         self.drop_tries(cell)
         return self.log(cell)
@@ -158,12 +135,8 @@ class SweepFolder:
 
     def keep_try(self, cell: str, name: str, log: str) -> None:
         """Copy the log of a try that goes on or broke off to the folder, for the next one."""
-        place = f"{self._root}/{WORK}/{cell}/{name}/{posixpath.basename(log)}"
         with told(f"the log of a try of cell {cell} cannot be written to {self.url}"):
-            if self.local:
-                _put(Path(log), Path(place))
-            else:
-                self._fs.put_file(log, place)
+            self._folder.write(f"{WORK}/{cell}/{name}/{posixpath.basename(log)}", Path(log))
 
     def fetch(self, path: str, to: Path) -> None:
         """Copy a file of the folder to this machine."""
@@ -208,29 +181,8 @@ class SweepFolder:
 
     def _write(self, name: str, content: object) -> None:
         data = json.dumps(content, ensure_ascii=False, indent=1).encode()
-        final = f"{self._root}/{name}"
         with told(f"the sweep's folder {self.url} cannot be written"):
-            if self.local:
-                place = Path(final)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                part = place.with_name(f".{place.name}.{uuid.uuid4().hex}")
-                part.write_bytes(data)
-                part.replace(place)
-            else:
-                self._fs.pipe_file(final, data)
-
-
-def _put(source: Path, final: Path) -> None:
-    """Copy a file next to its place, then rename it: nobody ever sees a part of it."""
-    final.parent.mkdir(parents=True, exist_ok=True)
-    part = final.with_name(f".{final.name}.{uuid.uuid4().hex}.part")
-    try:
-        shutil.copyfile(source, part)
-        with part.open("rb") as file:
-            os.fsync(file.fileno())
-        part.replace(final)
-    finally:
-        part.unlink(missing_ok=True)
+            self._folder.write(name, data)
 
 
 @contextmanager

@@ -225,7 +225,7 @@ def test_writers_and_a_reader_at_once(tmp_path: Path) -> None:
             seen.append(len(now))
     assert len(Store(tmp_path).commits()) == 20
     assert seen == sorted(seen)
-    assert not list(tmp_path.glob("*.new"))
+    assert not list(tmp_path.rglob("*.part"))
 
 
 @pytest.mark.parametrize(

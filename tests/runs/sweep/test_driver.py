@@ -129,7 +129,7 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(
         target.write_bytes(b"par")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("constraintrot.runs.sweep.folder.shutil.copyfile", full)
+    monkeypatch.setattr("constraintrot.folders.shutil.copyfile", full)
     with pytest.raises(ConstraintRotError, match=r"No space left on device; what is finished is"):
         folder.commit(CELLS[1].id, str(log), {})
     assert folder.finished() == {CELLS[0].id}
