@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from constraintrot.coding_agents.sessions.events import Compaction, Kept, Message
@@ -166,18 +166,8 @@ class Context:
             found = False
         if not compaction.counted and not found:
             return False
-        least = self._least(kept)
-
-        def stays(place: Place) -> bool:
-            if place.message.role == "system":
-                return True
-            if place.message.channel in kept.channels:
-                return place.ordinal >= least
-            if first is None and (last is None or kept.first):
-                return False
-            return (first or 0) <= place.ordinal and (last is None or place.ordinal <= last)
-
-        self._only(stays)
+        stays = staying(kept, first, last, self._typed)
+        self._only(lambda place: stays(place.message, place.ordinal))
         return found
 
     def _only(self, stays: Callable[[Place], bool]) -> None:
@@ -197,18 +187,36 @@ class Context:
                 return at
         return None
 
-    def _least(self, kept: Kept) -> int:
-        """The number of the oldest message of the kept channels within the newest characters."""
-        if kept.newest_characters is None:
-            return 0
-        left = kept.newest_characters
-        for ordinal, size, channel in reversed(self._typed):
-            if channel != "user":
-                continue
-            left -= size
-            if left < 0:
-                return ordinal + 1
-        return 0
+
+def staying(
+    kept: Kept, first: int | None, last: int | None, typed: Sequence[tuple[int, int, str]]
+) -> Callable[[Message, int], bool]:
+    """Return which messages, each with its number, a compaction keeps.
+
+    Args:
+        kept: what it keeps.
+        first: number of the first message of its range, where there is one.
+        last: number of the last one.
+        typed: number, characters and channel of the messages that users may have typed.
+    """
+    left, least = kept.newest_characters, 0
+    for number, size, channel in reversed(typed):
+        if left is None:
+            break
+        left -= size if channel == "user" else 0
+        if left < 0:
+            least = number + 1
+            break
+    ranged = first is not None or (last is not None and not kept.first)
+
+    def stays(message: Message, number: int) -> bool:
+        if message.role == "system":
+            return True
+        if message.channel in kept.channels and (message.channel != "user" or number >= least):
+            return True
+        return ranged and (first or 0) <= number and (last is None or number <= last)
+
+    return stays
 
 
 def without_text(message: Message) -> Message:

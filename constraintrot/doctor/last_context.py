@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from constraintrot.coding_agents.sessions.events import Compaction, Losses, Message, Session
+from constraintrot.doctor.context import staying
 from constraintrot.doctor.findings import Diagnosis
 
 # A model is shown so much of a context: the newest characters, whole messages.
@@ -101,18 +102,9 @@ class LastContext:
         missing = (kept.first and first is None) or (kept.last and last is None)
         if not compaction.counted and missing:
             return held
-        ranged = first is not None or (last is not None and not kept.first)
-        left = kept.newest_characters
-        found: list[Message] = []
-        for number, one in reversed(list(enumerate(held))):
-            stays = one.channel in kept.channels
-            if stays and left is not None and one.channel == "user":
-                left -= len(one.text)
-                stays = left >= 0
-            within = ranged and (first or 0) <= number and (last is None or number <= last)
-            if one.role == "system" or stays or within:
-                found.append(one)
-        return found[::-1]
+        typed = [(number, len(one.text), one.channel) for number, one in enumerate(held)]
+        stays = staying(kept, first, last, typed)
+        return [one for number, one in enumerate(held) if stays(one, number)]
 
     def shown(self, before: Sequence[str], mask: Callable[[str], str]) -> Shown:
         """The newest of it."""

@@ -14,6 +14,7 @@ from inspect_ai.model import ModelOutput, get_model
 from constraintrot.cli.main import main
 from constraintrot.coding_agents.sessions.events import Compaction, Kept, Message
 from constraintrot.doctor.asking import ask, graded, question
+from constraintrot.doctor.context import staying
 from constraintrot.doctor.last_context import LONGEST, LastContext
 from constraintrot.doctor.rules import Rule, read
 from constraintrot.errors import ConstraintRotError
@@ -209,6 +210,14 @@ def test_what_a_compaction_keeps_is_kept(compaction: Compaction, left: list[str]
         context.add(one)
     context.compact(compaction)
     assert [one.text for one in context.held] == left
+
+
+def test_a_project_file_stays_however_much_was_typed_since() -> None:
+    kept = Kept(channels=frozenset(["user", "project file"]), newest_characters=7)
+    held = [said("", "a rule", channel="project file"), said("", "first"), said("", "third")]
+    typed = [(number, len(one.text), one.channel) for number, one in enumerate(held)]
+    stays = staying(kept, None, None, typed)
+    assert [stays(one, number) for number, one in enumerate(held)] == [True, False, True]
 
 
 def test_long_context_is_cut_to_the_newest_and_counted() -> None:
