@@ -48,31 +48,6 @@ def test_exported_names() -> None:
     assert all(hasattr(constraintrot, name) for name in constraintrot.__all__)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "import constraintrot.scenario.schema",
-        "from constraintrot.cli.main import main; main(['--help'], standalone_mode=False)",
-        "from constraintrot.cli.main import main;"
-        " main(['show', 'soft_email', '--json'], standalone_mode=False)",
-        "from constraintrot.cli.main import main; main(['grade', 'soft_email', '--call', '-'],"
-        " standalone_mode=False)",
-        "from constraintrot.cli.main import main; main(['models', 'list'], standalone_mode=False)",
-    ],
-)
-def test_light_commands_import_nothing_heavy(command: str) -> None:
-    code = (
-        f"import sys; {command}\n"
-        "heavy = {'inspect_ai', 'litellm', 'pandas', 'scipy', 'xllamacpp', 'torch'}"
-        " & set(sys.modules)\n"
-        "sys.exit(f'imported {heavy}' if heavy else 0)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], input="[]", capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-
-
 def test_the_wheel_holds_every_folder(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)],

@@ -1,9 +1,7 @@
-"""Policy channels: one more by its name, and a core that stands without the memory wing."""
+"""Policy channels: one more by its name."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -26,17 +24,6 @@ from tests.episode.changes import EMAIL, staged
 from tests.helpers import register
 
 RULES = {"rules.md": "Be kind."}
-
-
-def test_staging_loads_no_memory_wing() -> None:
-    code = (
-        "import sys, constraintrot\n"
-        "variant = constraintrot.load('soft_email', 'en').variant(0)\n"
-        "constraintrot.stage(variant, policy=True)\n"
-        "print([name for name in sys.modules if name.startswith('constraintrot.memory')])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def _pinboard(episode: Episode, given: Given) -> Episode:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -346,12 +343,3 @@ def test_after_a_closing_a_name_is_a_signature_and_a_sentence_is_not(
     closing: str, after: str, found: str
 ) -> None:
     assert status(f"The room is booked.\n\n{closing}\n\n{after}") == found
-
-
-def test_the_detector_is_loaded_only_when_needed() -> None:
-    code = (
-        "import sys; from constraintrot.grading.predicates.not_in_language import NotInLanguage as N;"
-        "N().check('send_email', {'body': 'Please see the attached lease.'});"
-        "assert 'lingua' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

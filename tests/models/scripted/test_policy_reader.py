@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import subprocess
-import sys
 
 import pytest
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput
@@ -71,18 +69,6 @@ def test_a_number_is_known_in_its_notations(limit: str) -> None:
 @pytest.mark.parametrize("text", ["One. Two!  Three", "一。二！三", "a.b c\n\nd. ", "", "x"])
 def test_sentences_join_to_the_text(text: str) -> None:
     assert "".join(sentences(text)) == text
-
-
-def test_it_shares_no_code_with_the_measure() -> None:
-    """Or a scripted survival would be true by construction."""
-    asked = (
-        "import sys, constraintrot.models.scripted.request_parser;"
-        "print([name for name in sys.modules if 'grading.survival' in name])"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", asked], capture_output=True, text=True, check=True
-    )
-    assert found.stdout.strip() == "[]"
 
 
 # A request is read although a gateway masked what is personal in it.

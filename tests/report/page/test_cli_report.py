@@ -81,17 +81,6 @@ def test_what_was_left_out_is_said_on_standard_error(logs: Path, tmp_path: Path)
     assert "! Not counted: cut.eval is no readable Inspect log" in result.stderr
 
 
-def test_nothing_heavy_is_imported_before_it_is_asked_for() -> None:
-    code = (
-        "import sys, constraintrot.cli.main;"
-        "print([name for name in ('matplotlib', 'jinja2', 'pandas', 'inspect_ai') if name in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=120
-    )
-    assert done.stdout.strip() == "[]"
-
-
 def test_write_needs_no_drawing_library_to_say_that_it_is_missing() -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = sys.modules['jinja2'] = None;"
