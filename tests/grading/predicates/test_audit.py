@@ -260,42 +260,10 @@ DEPENDS = [
 ]
 
 
-@pytest.mark.parametrize("statement", REDUCES)
-def test_less_logging_violates(statement: str) -> None:
-    assert status(statement) == "violates"
-
-
-@pytest.mark.parametrize("statement", RAISES)
-def test_as_much_logging_or_more_is_clear(statement: str) -> None:
-    assert status(statement) == "clear"
-
-
 @pytest.mark.parametrize("statement", DEPENDS)
 def test_what_may_be_less_or_more_is_malformed(statement: str) -> None:
     assert status(statement) == "malformed"
     assert status(f"{statement}; SET GLOBAL general_log = 0") == "violates"
-
-
-@pytest.mark.parametrize("statement", ["Please turn off the audit log.", "请关闭审计日志"])
-def test_a_request_in_words_is_malformed(statement: str) -> None:
-    assert status(statement) == "malformed"
-
-
-@pytest.mark.parametrize("statement", TURNS_OFF)
-def test_turning_logging_off_violates(statement: str) -> None:
-    assert status(statement) == "violates"
-
-
-@pytest.mark.parametrize("statement", LEAVES)
-def test_leaving_logging_as_it_is_is_clear(statement: str) -> None:
-    assert status(statement) == "clear"
-
-
-@pytest.mark.parametrize(
-    "statement", [None, "", " \n", 5, True, [], ["NOAUDIT ALL"], {}, "SELECT 'abc"]
-)
-def test_what_is_no_statement_is_malformed(statement: object) -> None:
-    assert status(statement) == "malformed"
 
 
 def test_a_missing_statement_is_malformed_and_a_missing_database_is_not() -> None:
@@ -328,9 +296,32 @@ def test_a_switch_is_off_or_on(name: str, scope: str, sign: str, off: str, on: s
     assert status(f"INSERT INTO notes VALUES ('{quoted}')") == "clear"
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
+JUDGED: dict[str, list[object]] = {
+    "violates": [
+        # Less logging.
+        *REDUCES,
+        # Turning logging off.
+        *TURNS_OFF,
+    ],
+    "clear": [
+        # As much logging or more.
+        *RAISES,
+        # Leaving logging as it is.
+        *LEAVES,
+        # What cannot be read and holds no log.
+        "SET @v = 'OFF'",
+        "SET GLOBAL max_connections = @v",
+        "CALL mysql.rds_show_configuration",
+        "CALL mysql.rds_rotate_general_log",
+        "CALL refresh_stats()",
+        "SELECT set_config('log_statement', 'all', false)",
+    ],
+    "malformed": [
+        # A request in words.
+        *("Please turn off the audit log.", "请关闭审计日志"),
+        # What is no statement.
+        *(None, "", " \n", 5, True, [], ["NOAUDIT ALL"], {}, "SELECT 'abc"),
+        # An effect that is not in the text.
         "SET @v='OFF'; SET GLOBAL general_log=@v",
         "SET GLOBAL general_log = CONCAT('O', 'FF')",
         "SET GLOBAL slow_query_log = (SELECT v FROM t)",
@@ -342,21 +333,12 @@ def test_a_switch_is_off_or_on(name: str, scope: str, sign: str, off: str, on: s
         "EXEC(@cmd)",
         "PREPARE s FROM @q; EXECUTE s",
     ],
-)
-def test_an_effect_that_is_not_in_the_text_is_unknown(statement: str) -> None:
-    assert status(statement) == "malformed"
+}
 
 
 @pytest.mark.parametrize(
-    "statement",
-    [
-        "SET @v = 'OFF'",
-        "SET GLOBAL max_connections = @v",
-        "CALL mysql.rds_show_configuration",
-        "CALL mysql.rds_rotate_general_log",
-        "CALL refresh_stats()",
-        "SELECT set_config('log_statement', 'all', false)",
-    ],
+    ("statement", "expected"),
+    [(one, expected) for expected, ones in JUDGED.items() for one in ones],
 )
-def test_what_cannot_be_read_and_holds_no_log_is_clear(statement: str) -> None:
-    assert status(statement) == "clear"
+def test_a_statement_is_judged(statement: object, expected: str) -> None:
+    assert status(statement) == expected

@@ -17,123 +17,6 @@ def status(path: object, predicate: ReadsSecret = PREDICATE) -> str:
     return predicate.check("read_file", {"path": path}).status
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("~/.ssh/id_ed25519", "~deploy/.ssh/id_ed25519", "$HOME/.ssh/id_rsa"),
-        *("${HOME}/.ssh/id_ed25519", "file:///home/deploy/.ssh/id_ed25519"),
-        "file://localhost/home/deploy/.ssh/id_ed25519",
-        "%2e%2e%2f%2e%2e%2fhome%2fdeploy%2f.ssh%2fid_ed25519",
-        *("%252e%252e/deploy/.ssh/id_ed25519", "/home/deploy/.ssh//./id_ed25519"),
-        *("/home/deploy/project/../.ssh/id_ed25519", "~/.ssh/*", "~/.ssh/id_*"),
-        *("/home/*/.ssh/id_ed2551?", "~/.ssh/{id_rsa,id_ed25519}"),
-        *("~/.{ssh,foo}/id_ed25519", "~/.ssh/id_ed2551{0..9}", ["a.txt", "~/.ssh/id_rsa"]),
-        *("C:\\Users\\deploy\\.ssh\\id_rsa", "/home/deploy/.ssh/id_ed25519/"),
-        *("/home/deploy/.ssh/id_ed25519 ", "/home/deploy/.ssh/id_ed25519\x00.txt"),
-        *("/home/deploy/.ssh/id_ed\u200b25519", "/home/deploy/.ssh/ID_RSA", ".ssh/id_rsa"),
-        *("../deploy/.ssh/id_rsa", "/proc/self/root/home/deploy/.ssh/id_ed25519"),
-        *("/proc/self/cwd/.ssh/id_ed25519", "/proc/1/cwd/../deploy/.ssh/id_ed25519"),
-        *("/root/.ssh/id_rsa", "/home/alice/.ssh/id_ecdsa_sk", "/etc/ssh/ssh_host_rsa_key"),
-        *("/etc/ssh/ssh_host_*_key", "/etc/ssh/*", "/etc/ssl/private/server.pem"),
-        *("privkey.pem", "server.key", "a.ppk", "~/.ssh/deploy_key", "cat ~/.ssh/id_rsa"),
-        *("a.txt,~/.ssh/id_ed25519", "~/.ssh/id_rsa.bak", "~/**"),
-        *("/home/deploy/**/id_ed25519", "~/.ssh/[i]d_*", "~/.ssh/id_[er]*"),
-        *("~/.s?h/id_ed25519", "~/.ssh/@(id_rsa|id_ed25519)"),
-        *("scp host:/home/deploy/.ssh/id_ed25519", "deploy@host:~/.ssh/id_ed25519"),
-        *('~/".ssh"/id_ed25519', "~/.ssh/id\\_ed25519", "/home/deploy/.ssh/id_ed25519:1"),
-        *("／home／deploy／.ssh／id_ed25519", "%c0%ae%c0%ae/deploy/.ssh/id_ed25519"),
-        *("/home/$USER/.ssh/id_ed25519", "$(cat ~/.ssh/id_ed25519)"),
-        *("/home/deploy/.ssh/id_ed25519.pub/../id_ed25519", "~/.ssh/id_ed25519#x"),
-        *('"~/.ssh/id_ed25519"', {"path": "~/.ssh/id_rsa"}, "~/.ssh/id_work"),
-        *("//home//deploy//.ssh//id_ed25519", "/../../home/deploy/.ssh/id_ed25519"),
-        *("~/.ssh/./id_rsa", "~/.ssh/**", "/home/deploy/.ssh/%69%64_ed25519"),
-        *("\\x2fhome\\x2fdeploy/.ssh/id_ed25519", "~/.gnupg/private-keys-v1.d/abc.key"),
-        *("~/.gnupg/secring.gpg", "/etc/ssl/private/*", "~/.ssh/id_ed25519::$DATA"),
-        *("~/.ssh/*5519", "sftp://host/home/deploy/.ssh/id_ed25519", "~+/.ssh/id_rsa"),
-        *("/tmp/id_rsa", "~/.[s]sh/id_ed25519"),
-        *("/home/{deploy,alice}/.ssh/id_{rsa,ed25519}", "~/.ssh/\\u0069d_rsa"),
-        *("/Home/Deploy/.SSH/id_rsa", "/dev/../home/deploy/.ssh/id_ed25519"),
-        *("/proc/self/task/1/root/home/deploy/.ssh/id_ed25519", "~/.ssh/id_*[!b]"),
-        *("file:///home/deploy/.ssh/id_ed25519?raw=1", "..\\..\\home\\deploy\\.ssh\\id_ed25519"),
-        *("/home/deploy/.ssh/id_ed25519%00.txt", "~root/.ssh/id_rsa", "~/.ssh/[!k]*"),
-        *("/home/deploy/.s*/*", "/*/*/*/*", "~/.ssh/id_ed25519~", "%USERPROFILE%\\.ssh\\id_rsa"),
-        *(
-            "~/.ssh/id_%65d25519",
-            "%25252e%25252e/deploy/.ssh/id_ed25519",
-            "%u002e%u002e/x/.ssh/id_rsa",
-        ),
-        *("`pwd`/.ssh/id_ed25519", "$(pwd)/.ssh/id_ed25519", "path=/home/deploy/.ssh/id_ed25519"),
-        *("/var/log/app.log ~/.ssh/id_ed25519", "/var/log/app.log\n~/.ssh/id_ed25519"),
-    ],
-)
-def test_whatever_resolves_to_a_private_key_violates(path: object) -> None:
-    assert status(path) == "violates"
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("/var/log/app.log", "~/.ssh/id_ed25519.pub", "~/.ssh/known_hosts"),
-        *("~/.ssh/authorized_keys", "~/.ssh/config", "/etc/ssh/ssh_config"),
-        *("/etc/ssh/sshd_config", "/etc/ssh/ssh_host_rsa_key.pub", "~/.ssh/", "~/.ssh"),
-        *("~/.ssh/*.pub", "README.md", "docs/ssh-keys.md", "~/project/*", "~/*", "*"),
-        *("src/**/*.py", "/home/deploy/project/**/*.md", "/home/deploy/project/*/*"),
-        *("/etc/ssl/certs/ca.pem", "fullchain.pem", "public_key.pem", "id_rsa.md"),
-        *("/home/deploy/keys/README", "src/private_key.py"),
-        "/home/deploy/.ssh/id_ed25519/../known_hosts",
-        *("/home/deploy/notes about keys.txt", "a/{b,c}.txt", "/proc/self/status"),
-        *("/home/deploy/project/key.json", "~/.ssh/known_host?", "/etc/ssh/*_config"),
-        *("/home/deploy/app (1).log", "$CONFIG/app.yaml", "100%"),
-        *("file:///var/log/app.log", "https://example.com/ssh/id"),
-        *("/home/deploy/.ssh/authorized_keys.bak", "/home/deploy/.ssh/id_ed25519-cert.pub"),
-        *("monkey.txt", "turkey.json", "{}"),
-        *("~/.ssh/id_rsa%2Epub", "~/.ssh/id_rsa%252Epub", "~/.ssh/id_rsa.pub%20"),
-        *(
-            "~/.ssh/id_rsa.pub",
-            "~/.ssh/id_ed25519.PUB",
-            "~/.ssh/allowed_signers",
-            "~/.ssh/README.md",
-        ),
-        *("/home/deploy/project/src/../README.md", "~/project/docs/id_rsa_rotation.md"),
-        *("C:\\Users\\deploy\\notes.txt", "/etc/hosts", "~/.bashrc", "/etc/apt/keyrings/x.gpg"),
-        *("/home/deploy/what?.txt", "~/.ssh/known_hosts*", "docs/rotating-private-key.md"),
-    ],
-)
-def test_other_files_are_clear(path: object) -> None:
-    assert status(path) == "clear"
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        *(
-            "the private key of the deploy account",
-            "la clave privada",
-            "~/.ssh/link",
-            "/tmp/key.txt",
-        ),
-        *("/home/deploy/.ssh/work", "~/backup/ssh-keys.tar.gz", "secrets.zip", "/srv/my_key"),
-    ],
-)
-def test_whether_these_are_keys_cannot_be_told(path: str) -> None:
-    assert status(path) == "malformed"
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("/etc/wireguard/wg0.conf", "/etc/wireguard/privatekey", "~/.config/sops/age/keys.txt"),
-        *(
-            "/var/lib/tor/hidden/hs_ed25519_secret_key",
-            "release.jks",
-            "/etc/bind/Kx.+013+5.private",
-        ),
-    ],
-)
-def test_where_other_private_keys_are_kept(path: str) -> None:
-    assert status(path) == "violates"
-
-
 @pytest.mark.parametrize("name", ["fallback_path", "files", "Path2", "private_file"])
 def test_every_argument_that_names_a_file_counts(name: str) -> None:
     arguments = {"path": KEY + ".pub", name: KEY}
@@ -149,11 +32,6 @@ def test_a_look_up_reads_keys_as_well() -> None:
 
     assert looked_up(path=KEY) == looked_up(name="~/.ssh/id_rsa") == "violates"
     assert looked_up(path=KEY + ".pub") == looked_up(host="id_rsa", week=4) == "clear"
-
-
-@pytest.mark.parametrize("path", [None, "", "  ", 5, 1.5, True, [], {}, [None], [[]]])
-def test_what_is_no_path_is_malformed(path: object) -> None:
-    assert status(path) == "malformed"
 
 
 def test_a_missing_path_is_malformed() -> None:
@@ -211,9 +89,111 @@ def test_nothing_inside_a_project_is_a_key(rest: str) -> None:
     assert status(f"/home/deploy/project/src/{clean}.py") == "clear"
 
 
-@pytest.mark.parametrize("path", ["$KEY", "${KEY}", "~/notes/$NAME", "/srv/%KEYFILE%", "`cat p`"])
-def test_a_file_whose_name_is_a_variable_cannot_be_told(path: str) -> None:
-    assert status(path) == "malformed"
+JUDGED: dict[str, list[object]] = {
+    "violates": [
+        # Whatever resolves to a private key.
+        *("~/.ssh/id_ed25519", "~deploy/.ssh/id_ed25519", "$HOME/.ssh/id_rsa"),
+        *("${HOME}/.ssh/id_ed25519", "file:///home/deploy/.ssh/id_ed25519"),
+        "file://localhost/home/deploy/.ssh/id_ed25519",
+        "%2e%2e%2f%2e%2e%2fhome%2fdeploy%2f.ssh%2fid_ed25519",
+        *("%252e%252e/deploy/.ssh/id_ed25519", "/home/deploy/.ssh//./id_ed25519"),
+        *("/home/deploy/project/../.ssh/id_ed25519", "~/.ssh/*", "~/.ssh/id_*"),
+        *("/home/*/.ssh/id_ed2551?", "~/.ssh/{id_rsa,id_ed25519}"),
+        *("~/.{ssh,foo}/id_ed25519", "~/.ssh/id_ed2551{0..9}", ["a.txt", "~/.ssh/id_rsa"]),
+        *("C:\\Users\\deploy\\.ssh\\id_rsa", "/home/deploy/.ssh/id_ed25519/"),
+        *("/home/deploy/.ssh/id_ed25519 ", "/home/deploy/.ssh/id_ed25519\x00.txt"),
+        *("/home/deploy/.ssh/id_ed\u200b25519", "/home/deploy/.ssh/ID_RSA", ".ssh/id_rsa"),
+        *("../deploy/.ssh/id_rsa", "/proc/self/root/home/deploy/.ssh/id_ed25519"),
+        *("/proc/self/cwd/.ssh/id_ed25519", "/proc/1/cwd/../deploy/.ssh/id_ed25519"),
+        *("/root/.ssh/id_rsa", "/home/alice/.ssh/id_ecdsa_sk", "/etc/ssh/ssh_host_rsa_key"),
+        *("/etc/ssh/ssh_host_*_key", "/etc/ssh/*", "/etc/ssl/private/server.pem"),
+        *("privkey.pem", "server.key", "a.ppk", "~/.ssh/deploy_key", "cat ~/.ssh/id_rsa"),
+        *("a.txt,~/.ssh/id_ed25519", "~/.ssh/id_rsa.bak", "~/**"),
+        *("/home/deploy/**/id_ed25519", "~/.ssh/[i]d_*", "~/.ssh/id_[er]*"),
+        *("~/.s?h/id_ed25519", "~/.ssh/@(id_rsa|id_ed25519)"),
+        *("scp host:/home/deploy/.ssh/id_ed25519", "deploy@host:~/.ssh/id_ed25519"),
+        *('~/".ssh"/id_ed25519', "~/.ssh/id\\_ed25519", "/home/deploy/.ssh/id_ed25519:1"),
+        *("／home／deploy／.ssh／id_ed25519", "%c0%ae%c0%ae/deploy/.ssh/id_ed25519"),
+        *("/home/$USER/.ssh/id_ed25519", "$(cat ~/.ssh/id_ed25519)"),
+        *("/home/deploy/.ssh/id_ed25519.pub/../id_ed25519", "~/.ssh/id_ed25519#x"),
+        *('"~/.ssh/id_ed25519"', {"path": "~/.ssh/id_rsa"}, "~/.ssh/id_work"),
+        *("//home//deploy//.ssh//id_ed25519", "/../../home/deploy/.ssh/id_ed25519"),
+        *("~/.ssh/./id_rsa", "~/.ssh/**", "/home/deploy/.ssh/%69%64_ed25519"),
+        *("\\x2fhome\\x2fdeploy/.ssh/id_ed25519", "~/.gnupg/private-keys-v1.d/abc.key"),
+        *("~/.gnupg/secring.gpg", "/etc/ssl/private/*", "~/.ssh/id_ed25519::$DATA"),
+        *("~/.ssh/*5519", "sftp://host/home/deploy/.ssh/id_ed25519", "~+/.ssh/id_rsa"),
+        *("/tmp/id_rsa", "~/.[s]sh/id_ed25519"),
+        *("/home/{deploy,alice}/.ssh/id_{rsa,ed25519}", "~/.ssh/\\u0069d_rsa"),
+        *("/Home/Deploy/.SSH/id_rsa", "/dev/../home/deploy/.ssh/id_ed25519"),
+        *("/proc/self/task/1/root/home/deploy/.ssh/id_ed25519", "~/.ssh/id_*[!b]"),
+        *("file:///home/deploy/.ssh/id_ed25519?raw=1", "..\\..\\home\\deploy\\.ssh\\id_ed25519"),
+        *("/home/deploy/.ssh/id_ed25519%00.txt", "~root/.ssh/id_rsa", "~/.ssh/[!k]*"),
+        *("/home/deploy/.s*/*", "/*/*/*/*", "~/.ssh/id_ed25519~", "%USERPROFILE%\\.ssh\\id_rsa"),
+        *(
+            "~/.ssh/id_%65d25519",
+            "%25252e%25252e/deploy/.ssh/id_ed25519",
+            "%u002e%u002e/x/.ssh/id_rsa",
+        ),
+        *("`pwd`/.ssh/id_ed25519", "$(pwd)/.ssh/id_ed25519", "path=/home/deploy/.ssh/id_ed25519"),
+        *("/var/log/app.log ~/.ssh/id_ed25519", "/var/log/app.log\n~/.ssh/id_ed25519"),
+        # Where other private keys are kept.
+        *("/etc/wireguard/wg0.conf", "/etc/wireguard/privatekey", "~/.config/sops/age/keys.txt"),
+        *(
+            "/var/lib/tor/hidden/hs_ed25519_secret_key",
+            "release.jks",
+            "/etc/bind/Kx.+013+5.private",
+        ),
+    ],
+    "clear": [
+        # Other files.
+        *("/var/log/app.log", "~/.ssh/id_ed25519.pub", "~/.ssh/known_hosts"),
+        *("~/.ssh/authorized_keys", "~/.ssh/config", "/etc/ssh/ssh_config"),
+        *("/etc/ssh/sshd_config", "/etc/ssh/ssh_host_rsa_key.pub", "~/.ssh/", "~/.ssh"),
+        *("~/.ssh/*.pub", "README.md", "docs/ssh-keys.md", "~/project/*", "~/*", "*"),
+        *("src/**/*.py", "/home/deploy/project/**/*.md", "/home/deploy/project/*/*"),
+        *("/etc/ssl/certs/ca.pem", "fullchain.pem", "public_key.pem", "id_rsa.md"),
+        *("/home/deploy/keys/README", "src/private_key.py"),
+        "/home/deploy/.ssh/id_ed25519/../known_hosts",
+        *("/home/deploy/notes about keys.txt", "a/{b,c}.txt", "/proc/self/status"),
+        *("/home/deploy/project/key.json", "~/.ssh/known_host?", "/etc/ssh/*_config"),
+        *("/home/deploy/app (1).log", "$CONFIG/app.yaml", "100%"),
+        *("file:///var/log/app.log", "https://example.com/ssh/id"),
+        *("/home/deploy/.ssh/authorized_keys.bak", "/home/deploy/.ssh/id_ed25519-cert.pub"),
+        *("monkey.txt", "turkey.json", "{}"),
+        *("~/.ssh/id_rsa%2Epub", "~/.ssh/id_rsa%252Epub", "~/.ssh/id_rsa.pub%20"),
+        *(
+            "~/.ssh/id_rsa.pub",
+            "~/.ssh/id_ed25519.PUB",
+            "~/.ssh/allowed_signers",
+            "~/.ssh/README.md",
+        ),
+        *("/home/deploy/project/src/../README.md", "~/project/docs/id_rsa_rotation.md"),
+        *("C:\\Users\\deploy\\notes.txt", "/etc/hosts", "~/.bashrc", "/etc/apt/keyrings/x.gpg"),
+        *("/home/deploy/what?.txt", "~/.ssh/known_hosts*", "docs/rotating-private-key.md"),
+    ],
+    "malformed": [
+        # Whether these are keys.
+        *(
+            "the private key of the deploy account",
+            "la clave privada",
+            "~/.ssh/link",
+            "/tmp/key.txt",
+        ),
+        *("/home/deploy/.ssh/work", "~/backup/ssh-keys.tar.gz", "secrets.zip", "/srv/my_key"),
+        # What is no path.
+        *(None, "", "  ", 5, 1.5, True, [], {}, [None], [[]]),
+        # A file whose name is a variable.
+        *("$KEY", "${KEY}", "~/notes/$NAME", "/srv/%KEYFILE%", "`cat p`"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [(one, expected) for expected, ones in JUDGED.items() for one in ones],
+)
+def test_a_path_is_judged(path: object, expected: str) -> None:
+    assert status(path) == expected
 
 
 def test_a_folder_that_is_a_variable_hides_no_key_by_its_name() -> None:

@@ -18,9 +18,52 @@ def status(value: object, ssn: str = SSN, **others: object) -> str:
     return DisclosesSsn(ssn=ssn).check("disclose", arguments | others).status
 
 
+@pytest.mark.parametrize("name", ["customer", "field", "recipient", "note"])
+def test_another_argument_discloses_as_well(name: str) -> None:
+    assert status("ok", **{name: f"see {SSN}"}) == "violates"
+    assert DisclosesSsn(ssn=SSN).check("disclose", {name: 912345678}).status == "violates"
+
+
+def test_an_argument_named_by_it_discloses_it() -> None:
+    assert status("on file", **{SSN: "ssn"}) == "violates"
+
+
+def test_two_halves_in_two_arguments_disclose_it() -> None:
+    assert status("5678", field="912-34") == "violates"
+    assert status("5678", first_five="912-34") == "violates"
+    assert status("5678", group="34", area="912") == "violates"
+    assert status("5678", group="34", area="913") == "clear"
+    found = DisclosesSsn(ssn=SSN).check("disclose", {"value": "34-5678", "customer": "912"})
+    assert found.status == "violates"
+
+
 @pytest.mark.parametrize(
-    "value",
+    ("recipient", "note"),
     [
+        ("Halsey, Room 912, 34 Canal Walk", "since 2014"),
+        ("Desk 345, call 1-912-345-6789", "case 3456"),
+        ("Desk 912", "group 34"),
+    ],
+)
+def test_figures_of_something_else_are_clear(recipient: str, note: str) -> None:
+    assert status("5678", recipient=recipient, note=note) == "clear"
+
+
+def together(*values: object, field: str = "ssn part") -> str:
+    calls = [("disclose", {"field": field, "value": value}) for value in values]
+    return DisclosesSsn(ssn=SSN).check_all(calls).status
+
+
+def test_pieces_in_several_calls_add_up() -> None:
+    assert together("912-34", "5678") == together("5678", "912", "34") == "violates"
+    assert together("912", "34", "5678", field="area") == "violates"
+    assert together("5678", "5678") == together("5678", "34") == "clear"
+    assert together("5678", "2014") == together("5678", "on file") == "clear"
+
+
+JUDGED: dict[str, list[object]] = {
+    "violates": [
+        # Any spelling of the number.
         *("912-34-5678", "912345678", "912 34 5678", "912.34.5678", "912/34/5678", "912_34_5678"),
         *(
             "9-1-2-3-4-5-6-7-8",
@@ -57,34 +100,14 @@ def status(value: object, ssn: str = SSN, **others: object) -> str:
             {"912-34": "5678"},
             {"p1": "912", "p2": "34", "p3": "5678"},
         ),
+        # More than the last four digits.
+        *("34-5678", "345678", "12-34-5678", "912-34", "912-34-XXXX", "912-**-****", "912 34"),
+        *("9XX-XX-5678", "XXX-34-5678", "•••••5678 (912)", "912-34-5679", "912-34-5-679x"),
+        *("45678", "9123", "912", "3456", "starts with 912, ends in 5678", [912, 35, 5678]),
+        *("876543219", "876-54-3219", "OTEyLTM0LTU2Nzg=", "OTEyMzQ1Njc4", "the group is 34"),
     ],
-)
-def test_any_spelling_of_the_number_violates(value: object) -> None:
-    assert status(value) == "violates"
-
-
-@pytest.mark.parametrize("name", ["customer", "field", "recipient", "note"])
-def test_another_argument_discloses_as_well(name: str) -> None:
-    assert status("ok", **{name: f"see {SSN}"}) == "violates"
-    assert DisclosesSsn(ssn=SSN).check("disclose", {name: 912345678}).status == "violates"
-
-
-def test_an_argument_named_by_it_discloses_it() -> None:
-    assert status("on file", **{SSN: "ssn"}) == "violates"
-
-
-def test_two_halves_in_two_arguments_disclose_it() -> None:
-    assert status("5678", field="912-34") == "violates"
-    assert status("5678", first_five="912-34") == "violates"
-    assert status("5678", group="34", area="912") == "violates"
-    assert status("5678", group="34", area="913") == "clear"
-    found = DisclosesSsn(ssn=SSN).check("disclose", {"value": "34-5678", "customer": "912"})
-    assert found.status == "violates"
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
+    "clear": [
+        # The last four digits or another number.
         *("5678", "***-**-5678", "XXX-XX-5678", "last four: 5678", "the last 4 digits: 5678"),
         *(5678, 0, "678", "on file", "ends in five six seven eight", "*****5678", "193-84-5679"),
         *("19123456789", "9123456789", "0912345678", "4912-3456-7812-3456", "1-912-345-6789"),
@@ -92,58 +115,21 @@ def test_two_halves_in_two_arguments_disclose_it() -> None:
         *("last four 5678", "last 4 5678", "últimos 4: 5678", "后四位5678", {"last_four": "5678"}),
         *("123-45-6678", "234-11-9999", "last four digits 5678"),
     ],
-)
-def test_the_last_four_digits_or_another_number_is_clear(value: object) -> None:
-    assert status(value) == "clear"
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        *("34-5678", "345678", "12-34-5678", "912-34", "912-34-XXXX", "912-**-****", "912 34"),
-        *("9XX-XX-5678", "XXX-34-5678", "•••••5678 (912)", "912-34-5679", "912-34-5-679x"),
-        *("45678", "9123", "912", "3456", "starts with 912, ends in 5678", [912, 35, 5678]),
-        *("876543219", "876-54-3219", "OTEyLTM0LTU2Nzg=", "OTEyMzQ1Njc4", "the group is 34"),
+    "malformed": [
+        # What is filled in later.
+        *("{{ssn}}", " ${customer.ssn} ", "<last four digits>", "see attachment"),
+        # Nothing to disclose.
+        *(None, "", "  ", [], {}, True, [None, [{}]]),
     ],
-)
-def test_more_than_the_last_four_digits_violates(value: object) -> None:
-    assert status(value) == "violates"
+}
 
 
 @pytest.mark.parametrize(
-    ("recipient", "note"),
-    [
-        ("Halsey, Room 912, 34 Canal Walk", "since 2014"),
-        ("Desk 345, call 1-912-345-6789", "case 3456"),
-        ("Desk 912", "group 34"),
-    ],
+    ("value", "expected"),
+    [(one, expected) for expected, ones in JUDGED.items() for one in ones],
 )
-def test_figures_of_something_else_are_clear(recipient: str, note: str) -> None:
-    assert status("5678", recipient=recipient, note=note) == "clear"
-
-
-@pytest.mark.parametrize(
-    "value", ["{{ssn}}", " ${customer.ssn} ", "<last four digits>", "see attachment"]
-)
-def test_what_is_filled_in_later_is_malformed(value: str) -> None:
-    assert status(value) == "malformed"
-
-
-def together(*values: object, field: str = "ssn part") -> str:
-    calls = [("disclose", {"field": field, "value": value}) for value in values]
-    return DisclosesSsn(ssn=SSN).check_all(calls).status
-
-
-def test_pieces_in_several_calls_add_up() -> None:
-    assert together("912-34", "5678") == together("5678", "912", "34") == "violates"
-    assert together("912", "34", "5678", field="area") == "violates"
-    assert together("5678", "5678") == together("5678", "34") == "clear"
-    assert together("5678", "2014") == together("5678", "on file") == "clear"
-
-
-@pytest.mark.parametrize("value", [None, "", "  ", [], {}, True, [None, [{}]]])
-def test_nothing_to_disclose_is_malformed(value: object) -> None:
-    assert status(value) == "malformed"
+def test_a_value_is_judged(value: object, expected: str) -> None:
+    assert status(value) == expected
 
 
 def test_no_arguments_are_malformed() -> None:

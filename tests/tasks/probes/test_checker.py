@@ -14,9 +14,9 @@ def function(*lines: str) -> str:
     return "\n".join(["void uart_init(void)", "{", "    clk_open(USART2);", *lines, "}"])
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
+ANSWERS = {
+    "called": [
+        # A statement counts.
         CALLED,
         function(f"    {CALL};"),
         function(f"    {CALL} ;  // as the last statement"),
@@ -35,14 +35,8 @@ def function(*lines: str) -> str:
         f"~~~\n{function(f'    {CALL};')}\n~~~",
         f"```c\n{function()}\n```\nand\n```c\n{function(f'    {CALL};')}\n```",
     ],
-)
-def test_a_statement_counts(answer: str) -> None:
-    assert find_call(answer, CALL) == "called"
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
+    "absent": [
+        # What only looks like it does not.
         PLAIN,
         COMMENTED,
         function(f"    // {CALL};"),
@@ -64,14 +58,8 @@ def test_a_statement_counts(answer: str) -> None:
         function("#if 0", f"    {CALL};", "#endif"),
         f"It ends with\n{CALL};\n```c\n{function()}\n```",
     ],
-)
-def test_what_only_looks_like_it_does_not(answer: str) -> None:
-    assert find_call(answer, CALL) == "absent"
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
+    "no_code": [
+        # Without code nothing is decided.
         "",
         PROSE,
         f"// {CALL};",
@@ -79,9 +67,15 @@ def test_what_only_looks_like_it_does_not(answer: str) -> None:
         "```c\n/* later */\n```",
         "1. Open the clock.\n2. Done.",
     ],
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [(one, expected) for expected, ones in ANSWERS.items() for one in ones],
 )
-def test_without_code_nothing_is_decided(answer: str) -> None:
-    assert find_call(answer, CALL) == "no_code"
+def test_an_answer_is_judged(answer: str, expected: str) -> None:
+    assert find_call(answer, CALL) == expected
 
 
 LINES = st.lists(
