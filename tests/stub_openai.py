@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests import http_stub
+from tests.http_stub import JSON, answering
 
 Answer = Callable[[dict[str, Any]], dict[str, Any] | tuple[int, dict[str, Any]]]
 
@@ -37,40 +38,20 @@ def serving() -> Iterator[Stub]:
     """A stub, on a free port."""
     stub = Stub()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # the base class calls it so
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            stub.requests.append(body)
-            stub.paths.append(self.path)
-            made = stub.answer(body)
-            if isinstance(made, tuple):
-                self._send(made[0], "application/json", json.dumps({"error": made[1]}).encode())
-            elif body.get("stream"):
-                self._send(200, "text/event-stream", b"".join(_events(body, made)))
-            else:
-                self._send(200, "application/json", json.dumps(_completion(body, made)).encode())
+    def answer(path: str, sent: bytes) -> http_stub.Answer:
+        body = json.loads(sent)
+        stub.requests.append(body)
+        stub.paths.append(path)
+        made = stub.answer(body)
+        if isinstance(made, tuple):
+            return made[0], JSON, json.dumps({"error": made[1]}).encode()
+        if body.get("stream"):
+            return 200, "text/event-stream", b"".join(_events(body, made))
+        return 200, JSON, json.dumps(_completion(body, made)).encode()
 
-        def _send(self, status: int, kind: str, content: bytes) -> None:
-            self.send_response(status)
-            self.send_header("content-type", kind)
-            self.send_header("content-length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Nothing on standard error."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    stub.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with answering(answer) as url:
+        stub.url = f"{url}/v1"
         yield stub
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def tool_call(name: str, arguments: str) -> dict[str, Any]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from threading import Thread
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from tests.doctor.sessions import FORCE_PUSH, SUMMARY
+from tests.http_stub import JSON, Answer, answering
 
 HISTORY = [FORCE_PUSH, "Understood.", "Please look at the importer.", "It drops the last row."]
 # What each model call was shown, and its answer: the second is asked for a summary.
@@ -77,31 +76,12 @@ def _answer(path: str, asked: dict[str, Any]) -> object:
     return {}
 
 
-@contextmanager
-def serving(status: int) -> Iterator[str]:
+def serving(status: int) -> AbstractContextManager[str]:
     """Both APIs; with a status other than 200 they refuse everything."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            length = int(self.headers.get("Content-Length") or 0)
-            asked = json.loads(self.rfile.read(length) or b"{}")
-            told = _answer(self.path, asked) if status == 200 else {"detail": "Invalid token"}
-            body = json.dumps(told).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(path: str, body: bytes) -> Answer:
+        asked = json.loads(body or b"{}")
+        told = _answer(path, asked) if status == 200 else {"detail": "Invalid token"}
+        return status, JSON, json.dumps(told).encode()
 
-        do_POST = do_GET  # noqa: N815
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
+    return answering(answer)

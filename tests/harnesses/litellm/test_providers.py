@@ -10,15 +10,15 @@ import asyncio
 import json
 import logging
 import os
-import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+
+from tests.http_stub import JSON, Answer, answering
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
@@ -63,26 +63,13 @@ class Echo:
 def echo() -> Iterator[Echo]:
     kept = Echo()
 
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *args: Any) -> None:
-            pass
+    def answer(path: str, body: bytes) -> Answer:
+        text = body.decode()
+        kept.bodies.append(json.loads(text) if text[:1] in "{[" else parse_qs(text))
+        return 400, JSON, b'{"error": {"message": "nobody answers here"}}'
 
-        def do_POST(self) -> None:  # the base class's name
-            text = self.rfile.read(int(self.headers.get("content-length") or 0)).decode()
-            kept.bodies.append(json.loads(text) if text[:1] in "{[" else parse_qs(text))
-            answer = b'{"error": {"message": "nobody answers here"}}'
-            self.send_response(400)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    kept.url = f"http://127.0.0.1:{server.server_address[1]}"
-    yield kept
-    server.shutdown()
-    server.server_close()
+    with answering(answer) as kept.url:
+        yield kept
 
 
 @pytest.fixture
