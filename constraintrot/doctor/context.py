@@ -162,6 +162,8 @@ class Context:
             return True
         kept = compaction.kept
         first, last = self._ordinal(kept.first), self._ordinal(kept.last)
+        while first and self._keys[first - 1] == self._keys[first]:
+            first -= 1  # What one line says may be several messages.
         if (kept.first and first is None) or (kept.last and last is None):
             found = False
         if not compaction.counted and not found:

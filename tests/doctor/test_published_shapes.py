@@ -60,10 +60,13 @@ def test_rule_that_is_typed_while_claude_code_works_is_lost_by_its_compaction(
 def test_what_the_user_says_to_a_refused_call_is_the_users(tmp_path: Path) -> None:
     said = f"{REFUSED} To tell you how to proceed, the user said:\n{made.FORCE_PUSH}"
     asks = f"{REFUSED} To tell you how to proceed, the user said:\nThe user wants to clarify these questions."
+    calls = [
+        *made.call(1, "mcp__git__push", {}, said), *made.call(2, "mcp__git__push", {}, REFUSED),
+        *made.call(3, "AskUserQuestion", {}, asks),
+    ]  # fmt: skip
     path = made.write(
-        tmp_path / "s.jsonl", *made.call(1, "mcp__git__push", {}, said),
-        *made.call(2, "mcp__git__push", {}, REFUSED), *made.call(3, "AskUserQuestion", {}, asks),
-    )  # fmt: skip
+        tmp_path / "s.jsonl", *(one | {"toolDenialKind": "user-rejected"} for one in calls)
+    )
     assert [text for channel, text in told(path) if channel == "user"] == [made.FORCE_PUSH]
     assert {channel for channel, _ in told(path)} == {"user", "system"}
     assert [one.rule.text for one in made.diagnosed(path).histories] == [made.FORCE_PUSH]

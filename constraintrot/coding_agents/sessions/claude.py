@@ -34,11 +34,13 @@ from constraintrot.coding_agents.sessions.json_lines import (
 from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
 
 _KINDS = frozenset(["user", "assistant", "system", "attachment"])
-# Written by the agent into user lines: what a command said, reminders, caveats.
+# Written by the agent into user lines: what a command, a hook, an editor or another agent said.
 _NOT_TYPED = re.compile(
-    r"\s*<(?:command-(?:name|message|args)|local-command-\w+|bash-(?:input|stdout|stderr)"
-    r"|system-reminder|task-notification)\b"
+    r"\s*(?:<(?:command-(?:name|message|args)|local-command-\w+|bash-(?:input|stdout|stderr)"
+    r"|system-reminder|task-notification|teammate-message|cross-session-message|channel"
+    r"|ide_\w+|user-prompt-submit-hook)\b|Another Claude session sent a message:)"
 )
+_CONTINUED = "This session is being continued from a previous conversation"
 # The agent's words about a call that the user refused, and what the user said instead.
 _REFUSED = "The user doesn't want to proceed with this tool use."
 _INSTEAD = "To tell you how to proceed, the user said:\n"
@@ -125,13 +127,17 @@ def _attachment(number: int, record: Record) -> Iterator[Message]:
 
 def _is_typed(attached: object) -> bool:
     """Return whether an attachment is what the user typed while the agent worked."""
-    mode, origin = at(attached, "commandMode"), at(attached, "origin", "kind")
     return (
         at(attached, "type") == "queued_command"
-        and mode in (None, "prompt")
-        and origin in (None, "human")
+        and at(attached, "commandMode") in (None, "prompt")
+        and _is_human(attached)
         and not _NOT_TYPED.match(plain(at(attached, "prompt")))
     )
+
+
+def _is_human(record: object) -> bool:
+    """Return whether nobody else is named as who wrote: another agent, a background task."""
+    return at(record, "origin", "kind") in (None, "human")
 
 
 def _all_text(value: object, deep: int = 6) -> str:
@@ -179,7 +185,7 @@ def _message(number: int, record: Record, calls: Calls) -> Iterator[Message]:
         return
     if side:
         return
-    if record.get("isCompactSummary") is True:
+    if record.get("isCompactSummary") is True or text_parts(content).startswith(_CONTINUED):
         yield Message("user", plain(content), "summary", number, time, key=key, attached=True)
         return
     for part in items(message, "content"):
@@ -188,18 +194,44 @@ def _message(number: int, record: Record, calls: Calls) -> Iterator[Message]:
             if is_project_file(origin):
                 channel = "nested file"
             given = Message("tool", plain(at(part, "content")), channel, number, time, origin, key)
-            yield from _result(given, at(record, "toolUseResult", "answers"))
-    text = text_parts(content)
-    if text:
-        own = record.get("isMeta") is True or _NOT_TYPED.match(text) is not None
-        yield Message(
-            "user", text, "system" if own else "user", number, time, key=key, attached=own
-        )
+            yield from _result(given, record, failed=at(part, "is_error") is True)
+    typed, own = _told(content, machine=record.get("isMeta") is True or not _is_human(record))
+    if own:
+        yield Message("user", own, "system", number, time, key=key, attached=not typed)
+    if typed:
+        yield Message("user", typed, "user", number, time, key=key)
 
 
-def _result(given: Message, answers: object) -> Iterator[Message]:
+def _told(content: object, *, machine: bool) -> tuple[str, str]:
+    """What the user typed in a line of the user's, and what the agent wrote into it."""
+    typed, own = list[str](), list[str]()
+    for part in content if isinstance(content, list) else [content]:
+        text = text_parts(part if isinstance(part, str) else [part])
+        if not machine and _NOT_TYPED.match(text) is None:
+            typed.append(text)
+            continue
+        own.append(text)
+        if not machine and text.lstrip().startswith("<command-"):
+            # What is typed behind a command's name.
+            typed.append(text.partition("<command-args>")[2].rpartition("</command-args>")[0])
+    return "\n".join(filter(None, typed)), "\n".join(filter(None, own))
+
+
+def _is_refusal(given: Message, record: Record, *, failed: bool) -> bool:
+    """Return whether a result holds the user's refusal of a call, and not a tool's words alike.
+
+    Lines of newer versions say so. In those of older ones an error of an MCP server has the
+    same form.
+    """
+    if "toolDenialKind" in record:
+        return given.text.startswith(_REFUSED) and record["toolDenialKind"] == "user-rejected"
+    known = failed and given.origin != "" and given.channel != "mcp"
+    return known and given.text.startswith(_REFUSED)
+
+
+def _result(given: Message, record: Record, *, failed: bool) -> Iterator[Message]:
     """Yield a tool's result, and apart from it what the user and the agent said in it."""
-    if given.text.startswith(_REFUSED):
+    if _is_refusal(given, record, failed=failed):
         said = given.text.partition(_INSTEAD)[2]
         yield replace(given, text=given.text.removesuffix(said), channel="system", origin="")
         if not said.startswith(_CLARIFIES):
@@ -208,7 +240,8 @@ def _result(given: Message, answers: object) -> Iterator[Message]:
     yield replace(given, text=_REMINDER.sub("", given.text))
     for reminder in _REMINDER.findall(given.text):
         yield replace(given, role="user", text=reminder.strip(), channel="system", attached=True)
-    if isinstance(answers, Mapping):
+    answers = at(record, "toolUseResult", "answers")
+    if given.origin == "AskUserQuestion" and isinstance(answers, Mapping):
         yield from _said(given, plain(list(cast("Mapping[object, object]", answers).values())))
 
 

@@ -7,11 +7,12 @@ session may have taken that item out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from constraintrot.coding_agents.sessions.events import (
     Call,
+    Channel,
     Compaction,
     Event,
     Facts,
@@ -27,7 +28,16 @@ from constraintrot.coding_agents.sessions.tools import Calls
 # User turns that stay beside a summary in versions that do not write the new context out.
 _NEWEST = 80_000
 _PROJECT = ("# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>")
-_SYSTEM = ("<environment_context>", "<permissions", "<collaboration", "<turn_aborted>", "<skill")
+_SYSTEM = ("<environment_context>", "<permissions", "<collaboration", "<turn_aborted>", "<skill",
+           "<hook_prompt", "<user_action>", "<goal_context>", "<codex_internal_context",
+           "<extension_context>", "<additional_context", "<recommended_plugins")  # fmt: skip
+# In the user's name: the output of a command of the user's, and what another agent reports.
+_OTHERS: Mapping[str, Channel] = {
+    "<user_shell_command>": "tool", "<subagent_notification>": "agent",
+}  # fmt: skip
+# An editor's account of its files and of what is selected in them, before what was typed.
+_EDITOR = ("# Context from my IDE setup", "# Files mentioned by the user")
+_TYPED = "## My request for Codex:"
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
@@ -44,10 +54,15 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
     calls = Calls()
     # Hashes of the user's turns: a session may have many, and long ones.
     typed: set[int] = set()
+    aside: bool | None = None
     for number, record in lines:
         kind, payload = record.get("type"), record.get("payload")
         time = string(record, "timestamp")
         if kind == "session_meta":
+            if aside is None:
+                # A sub-agent's file may go on with the lines of the session that it is of.
+                named = string(payload, "thread_source") == "subagent"
+                aside = named or at(payload, "source", "subagent") is not None
             yield Facts(
                 string(payload, "id"), string(payload, "cwd"), string(payload, "cli_version")
             )
@@ -58,7 +73,8 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
             for one in _item(number, payload, time, calls):
                 if one.channel == "user":
                     typed.add(hash(one.text))
-                yield one
+                asked = aside and one.channel == "user"
+                yield replace(one, channel="agent") if asked else one
         elif kind == "compacted":
             yield from _compacted(number, payload, time, typed)
 
@@ -97,18 +113,14 @@ def _item(number: int, item: object, time: str, calls: Calls) -> Iterator[Messag
     if kind == "message":
         text = plain(at(item, "content"))
         role = at(item, "role")
-        if not text:
+        if role == "user":
+            yield from _of_user(number, item, time)
+        elif not text:
             return
-        if role == "assistant":
+        elif role == "assistant":
             yield Message("assistant", text, "agent", number, time)
-        elif role in ("developer", "system"):
-            yield Message("system", text, "system", number, time, attached=True)
-        elif text.lstrip().startswith(_PROJECT):
-            yield Message("user", text, "project file", number, time, "AGENTS.md", attached=True)
-        elif text.lstrip().startswith(_SYSTEM):
-            yield Message("user", text, "system", number, time, attached=True)
         else:
-            yield Message("user", text, "user", number, time)
+            yield Message("system", text, "system", number, time, attached=True)
     elif kind in _CALLS:
         made = _call(item)
         calls.made(at(item, "call_id"), made)
@@ -117,6 +129,28 @@ def _item(number: int, item: object, time: str, calls: Calls) -> Iterator[Messag
         channel, origin = calls.answered(at(item, "call_id"))
         output = at(item, "output")
         yield Message("tool", plain(output), channel, number, time, origin)
+
+
+def _of_user(number: int, item: object, time: str) -> Iterator[Message]:
+    """The messages of one in the user's name: what was typed, and what Codex put beside it."""
+    content = at(item, "content")
+    typed = list[str]()
+    for part in content if isinstance(content, list) else [content]:
+        text = plain(part)
+        if text.lstrip().startswith(_EDITOR):
+            shown, _, text = text.rpartition(_TYPED)
+            text = text.strip()
+            yield Message("user", shown, "file", number, time)
+        begun = text.lstrip().casefold()
+        other = next((its for tag, its in _OTHERS.items() if begun.startswith(tag)), None)
+        if text.lstrip().startswith(_PROJECT):
+            yield Message("user", text, "project file", number, time, "AGENTS.md", attached=True)
+        elif other or begun.startswith(_SYSTEM):
+            yield Message("user", text, other or "system", number, time, attached=not other)
+        elif text:
+            typed.append(text)
+    if typed:
+        yield Message("user", "\n".join(typed), "user", number, time)
 
 
 def _call(item: object) -> Call:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from constraintrot.coding_agents.sessions.events import (
+    Channel,
     Compaction,
     Event,
     Facts,
@@ -24,6 +26,8 @@ from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
 
 _PREFIXES = ("session.", "user.", "assistant.", "tool.", "system.", "hook.", "abort", "skill.",
              "subagent.")  # fmt: skip
+# Who else writes turns in the user's name.
+_OTHERS = ("skill", "agent", "system", "autopilot")
 # The instruction files that the agent puts into its system message.
 _INSTRUCTIONS = re.compile(r"<custom_instruction>\n(.*?)\n</custom_instruction>", re.DOTALL)
 
@@ -45,10 +49,18 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
                 string(data, "context", "cwd") or string(data, "cwd"),
                 string(data, "copilotVersion"),
             )
+        elif string(record, "agentId"):
+            # Of a sub-agent only the calls: its texts are not in the context.
+            if kind == "assistant.message":
+                yield replace(_reply(number, data, time, key, calls), text="", origin="sub-agent")
         elif kind == "session.compaction_complete":
             yield from _compacted(number, data, time, key)
         elif kind == "user.message":
-            yield Message("user", string(data, "content"), "user", number, time, key=key)
+            other = string(data, "source").startswith(_OTHERS)
+            own = other or at(data, "isAutopilotContinuation") is True
+            channel: Channel = "system" if own else "user"
+            text = string(data, "content")
+            yield Message("user", text, channel, number, time, key=key, attached=own)
         elif kind == "system.message":
             yield from _system(number, string(data, "content"), time, key)
         elif kind == "assistant.message":

@@ -27,7 +27,11 @@ from constraintrot.coding_agents.sessions.json_lines import at, call, items, pla
 from constraintrot.coding_agents.sessions.tools import Calls, is_project_file, with_nested
 
 # The first message of a history, which the agent writes: the folder, memory files, the date.
-_OWN = ("This is the Gemini CLI", "This is the Qwen Code", "<session_context>", "<system-reminder>")
+_HEAD = ("This is the Gemini CLI", "This is the Qwen Code", "<session_context>")
+_OWN = (*_HEAD, "<system-reminder>", "<hook_context>", "Here is the user's editor context",
+        "Here is a summary of changes in the user's editor context")  # fmt: skip
+# Behind it come the files and resources that a prompt names with an @.
+_REFERENCED = "--- Content from referenced files ---"
 SNAPSHOT = "<state_snapshot>"
 
 
@@ -44,35 +48,56 @@ def texts(parts: object) -> str:
     return "\n".join(text for text in shown if text)
 
 
-def content(
-    entry: object, number: int, time: str, key: str, calls: Calls, *, attached: bool = False
-) -> Iterator[Message]:
+def content(entry: object, number: int, time: str, key: str, calls: Calls) -> Iterator[Message]:
     """The messages of one content entry: its text, its calls, its results."""
     parts = at(entry, "parts")
     listed: Sequence[object] = parts if isinstance(parts, list) else [parts]
     model = at(entry, "role") in ("model", "assistant")
-    made = []
+    made, given, said = [], None, list[object]()
     for part in listed:
         asked = at(part, "functionCall")
         if asked is not None:
             made.append(call(at(asked, "name"), at(asked, "args")))
             calls.made(at(asked, "id"), made[-1])
-        given = at(part, "functionResponse")
-        if given is not None:
-            yield from with_nested(result(given, number, time, key, calls))
-    text = texts(parts)
+        answer = at(part, "functionResponse")
+        if answer is not None:
+            given = result(answer, number, time, key, calls)
+            yield from with_nested(given)
+        elif given is None or model:
+            said.append(part)
+        elif text := texts([part]):
+            # What a tool gives back beside its response, as the files that it read.
+            yield replace(given, text=text)
+    text = texts(said)
     if model and (text or made):
         yield Message("assistant", text, "agent", number, time, key=key, calls=tuple(made))
     elif text:
-        yield Message(
-            "user",
-            text,
-            channel_of(text),
-            number,
-            time,
-            key=key,
-            attached=attached or channel_of(text) != "user",
-        )
+        yield from _of_user(said, number, time, key)
+
+
+def _of_user(parts: Iterable[object], number: int, time: str, key: str) -> Iterator[Message]:
+    """The messages of one in the user's name: what was typed, and what the agent put beside it."""
+    told = [text for part in parts if (text := texts([part]))]
+    if told[0].lstrip().startswith(_HEAD):
+        told = ["\n".join(told)]
+    typed, files = list[str](), list[str]()
+    for text in told:
+        if files:
+            files.append(text)
+        elif (channel := channel_of(text)) != "user":
+            loaded, text = _without_files(text) if channel == "system" else ([], text)
+            for path, file in loaded:
+                yield Message("user", file, "project file", number, time, path, f"{key}:{path}",
+                              attached=True)  # fmt: skip
+            yield Message("user", text, channel, number, time, key=key, attached=True)
+        else:
+            said, mark, named = text.partition(_REFERENCED)
+            typed.append(said)
+            files += [mark + named] if mark else []
+    if said := "\n".join(typed).strip("\n"):
+        yield Message("user", said, "user", number, time, key=key)
+    if files:
+        yield Message("user", "\n".join(files), "file", number, time, key=key)
 
 
 def result(given: object, number: int, time: str, key: str, calls: Calls) -> Message:
@@ -183,28 +208,17 @@ def _replaced(number: int, record: Record, before: str) -> Iterator[Compaction]:
 
 def _snapshot(new: Sequence[Message]) -> str:
     """The summary that a history begins with; empty if it has none."""
-    return next((one.text for one in new[:_FIRST] if SNAPSHOT in one.text), "")
+    return next((one.text for one in new[:_FIRST] if one.channel == "summary"), "")
 
 
 def _entry(number: int, entry: object, calls: Calls) -> Iterator[Message]:
     time, key = string(entry, "timestamp"), string(entry, "id")
     if at(entry, "parts") is not None:
         yield from content(entry, number, time, key, calls)
-        return
-    kind = at(entry, "type")
-    text = texts(at(entry, "content"))
-    if kind == "user" and text:
-        channel = channel_of(text)
-        loaded, text = _without_files(text) if channel == "system" else ([], text)
-        for path, told in loaded:
-            yield Message("user", told, "project file", number, time, path, f"{key}:{path}",
-                          attached=True)  # fmt: skip
-        yield Message("user", text, channel, number, time, key=key, attached=channel != "user")
-    for given in items(entry, "content") if kind == "user" else ():
-        if at(given, "functionResponse") is not None:
-            yield from with_nested(result(at(given, "functionResponse"), number, time, key, calls))
-    if kind == "gemini":
-        yield from _reply(number, entry, text, calls)
+    elif at(entry, "type") == "user":
+        yield from content({"parts": at(entry, "content")}, number, time, key, calls)
+    elif at(entry, "type") == "gemini":
+        yield from _reply(number, entry, texts(at(entry, "content")), calls)
 
 
 def _without_files(text: str) -> tuple[list[tuple[str, str]], str]:

@@ -63,9 +63,13 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
     """The events of exported sessions."""
     for _, record in lines:
         info = record.get("info")
+        aside = string(info, "parentID") != ""
         yield Facts(string(info, "id"), string(info, "directory"), string(info, "version"))
         for number, entry in enumerate(items(record, "messages"), 1):
-            yield from message(number, at(entry, "info"), items(entry, "parts"))
+            for one in message(number, at(entry, "info"), items(entry, "parts")):
+                # A sub-agent is asked by the agent.
+                asked = aside and isinstance(one, Message) and one.channel == "user"
+                yield replace(one, channel="agent") if asked else one
 
 
 def sessions(path: Path) -> list[tuple[str, str]]:
@@ -131,17 +135,22 @@ def message(number: int, info: object, parts: Iterable[object]) -> Iterator[Even
         kept = Kept(first=string(mark, "tail_start_id"))
         yield Compaction(number, time, trigger, kept=kept)
         return
-    text = "\n".join(
-        string(one, "text")
-        for one in listed
-        if at(one, "type") == "text" and at(one, "ignored") is not True
-    )
+    texts = [one for one in listed if at(one, "type") == "text" and at(one, "ignored") is not True]
     if at(info, "role") == "assistant":
-        yield from _reply(number, info, listed, text, time, calls)
+        yield from _reply(number, info, listed, _joined(texts), time, calls)
         return
-    text = _unquoted(text)
-    own = any(at(one, "synthetic") is True for one in listed)
-    yield Message("user", text, "system" if own else "user", number, time, key=key, attached=own)
+    # Files that the user named and the agent's reminders stand beside what was typed.
+    own = [one for one in texts if at(one, "synthetic") is True]
+    alone = len(own) == len(texts)
+    if not own or not alone:
+        typed = _unquoted(_joined(one for one in texts if one not in own))
+        yield Message("user", typed, "user", number, time, key=key)
+    if own:
+        yield Message("user", _joined(own), "system", number, time, key=key, attached=alone)
+
+
+def _joined(parts: Iterable[object]) -> str:
+    return "\n".join(string(one, "text") for one in parts)
 
 
 def _unquoted(text: str) -> str:

@@ -30,6 +30,8 @@ from constraintrot.coding_agents.sessions.json_lines import (
 )
 from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
 
+# What pi puts before a prompt: the files that its command line names, and a skill's text.
+_SHOWN = tuple((f"<{tag} name=", f"</{tag}>") for tag in ("file", "skill"))
 _KINDS = ("message", "compaction", "branch_summary", "custom_message")
 
 
@@ -100,8 +102,18 @@ def _message(number: int, record: Record, key: str, time: str, calls: Calls) -> 
     elif role == "bashExecution":
         shown = string(message, "output")
         yield Message("user", shown, "tool", number, time, string(message, "command"), key)
-    else:
+    elif role == "user":
+        for opening, closing in _SHOWN:
+            # To the last of them, since a file may hold the marks.
+            start, end = text.find(opening), text.rfind(closing) + len(closing)
+            if 0 <= start < end - len(closing):
+                yield Message("user", text[start:end], "file", number, time, key=key)
+                text = (text[:start] + text[end:]).strip()
         yield Message("user", text, "user", number, time, key=key)
+    else:
+        # An extension's, or the summary of a branch.
+        text = text or string(message, "summary")
+        yield Message("user", text, "system", number, time, key=key)
 
 
 FORMAT = Format(
