@@ -238,6 +238,7 @@ class _Reading:
 
     def _compaction(self, compaction: Compaction) -> None:
         self._settle()
+        compaction = compaction.told_apart(self._seen)
         before, at = self._context.everywhere(), self._context.count
         sure = self._context.compact(compaction)
         if not compaction.counted:
@@ -255,9 +256,7 @@ class _Reading:
             )
         told = compaction.replacement or ()
         self._texts = [one.text for one in told]
-        self._new = [one.text for one in told if one.channel == "summary"] or [
-            one.text for one in told if one.role == "user" and hash(one.text) not in self._seen
-        ]
+        self._new = [one.text for one in told if one.channel == "summary"]
         self._room = 200_000
 
     def _settle(self) -> None:

@@ -108,6 +108,16 @@ def test_openai_s_own_compaction_cannot_be_told(tmp_path: Path) -> None:
     assert outcomes == ["cannot be told"]
 
 
+@pytest.mark.parametrize("form", recordings.FORMS)
+def test_a_rule_that_a_summary_quotes_is_no_turn_that_was_kept(form: str, tmp_path: Path) -> None:
+    calls = recordings.conversation()
+    lifted = f"At first: {made.FORCE_PUSH} Later this rule was lifted, and forced pushes are fine."
+    calls[-1][0][1] = recordings.user(lifted)
+    (compaction,) = made.diagnosed(recordings.write(tmp_path / "s.jsonl", form, calls)).compactions
+    assert (compaction.new[0], compaction.kept) == (lifted, {})
+    assert [one.outcome for one in compaction.changes.values()] == ["cannot be told"]
+
+
 def test_conversations_of_a_file_are_sessions_of_their_own(tmp_path: Path) -> None:
     others = [([SYSTEM, user(f"Job {at}.")], reply(f"Did {at}.")) for at in range(3)]
     path = recordings.write(tmp_path / "r.jsonl", "chat", [*recordings.conversation(), *others])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -105,6 +105,20 @@ class Compaction:
     kept: Kept = Kept()
     certainty: Certainty = "rebuilt"
     counted: bool = True
+
+    def told_apart(self, seen: Collection[int]) -> Compaction:
+        """The compaction; what stands in the user's name and he never said is the summary.
+
+        Args:
+            seen: hashes of what was said to the model before.
+        """
+        new = self.replacement and tuple(
+            replace(one, channel="summary")
+            if one.channel == "user" and hash(one.text) not in seen
+            else one
+            for one in self.replacement
+        )
+        return replace(self, replacement=new)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,8 +68,9 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
         for number, entry in enumerate(items(record, "messages"), 1):
             for one in message(number, at(entry, "info"), items(entry, "parts")):
                 # A sub-agent is asked by the agent.
-                asked = aside and isinstance(one, Message) and one.channel == "user"
-                yield replace(one, channel="agent") if asked else one
+                if aside and isinstance(one, Message) and one.channel == "user":
+                    one = replace(one, channel="agent")
+                yield one
 
 
 def sessions(path: Path) -> list[tuple[str, str]]:
