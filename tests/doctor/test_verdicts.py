@@ -172,6 +172,18 @@ def test_preserved_segment_is_kept(tmp_path: Path) -> None:
     assert made.diagnosed(path, RULE).compactions[0].changes[0].outcome == "survived"
 
 
+def test_preserved_segment_begins_with_all_that_its_first_line_says(tmp_path: Path) -> None:
+    use, given = made.call(1, "Bash", {"command": "rules"}, made.FORCE_PUSH)
+    given["message"]["content"].append({"type": "text", "text": "Go on."})
+    kept = {"headUuid": "u1", "tailUuid": "u1"}
+    use["uuid"] = "u0"
+    path = made.write(
+        tmp_path / "s.jsonl", use, given, *made.compacted(3, made.SUMMARY, preservedSegment=kept)
+    )
+    (compaction,) = made.diagnosed(path, RULE).compactions
+    assert compaction.changes[0].outcome == "survived"
+
+
 def test_reattached_file_belongs_to_the_new_context(tmp_path: Path) -> None:
     attached = {
         "type": "instructions",
