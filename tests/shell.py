@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from inspect_ai._cli.eval import eval_command
 
-from constraintrot.cli.main import main
+from tests.invoked import invoked
 
 SCRIPTED = "scripted/obedient"
 # Providers that a stub of OpenAI's protocol on loopback stands in for, and what tells them of it.
@@ -138,7 +138,7 @@ def run(line: Line, monkeypatch: pytest.MonkeyPatch) -> Result | None:
         return None
     if line.words[:2] == ["inspect", "eval"]:
         return CliRunner().invoke(eval_command, evaluation(line.words))
-    result = CliRunner().invoke(main, ours(line.words), input=line.given or "y\n" * 5)
+    result = invoked(*ours(line.words), input=line.given or "y\n" * 5)
     if line.to:
         Path(line.to).write_text(result.stdout)
     return result

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from inspect_ai._cli.eval import eval_command
 
-from constraintrot.cli.main import main
+from tests.invoked import invoked
 from tests.small_install import ROOT
 
 pytestmark = pytest.mark.early
@@ -63,7 +63,7 @@ def run(line: str) -> Result:
     if words[:2] == ["inspect", "eval"]:
         return CliRunner().invoke(eval_command, [*words[2:], "--display", "none"])
     assert words[0] == "constraintrot", line
-    return CliRunner().invoke(main, words[1:])
+    return invoked(*words[1:])
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from inspect_ai.log import read_eval_log, write_eval_log
 
 from constraintrot import files
-from constraintrot.cli.main import main
 from constraintrot.errors import ConstraintRotError
 from tests.conftest import Run
+from tests.invoked import invoked
 
 ESCAPE = "\x1b]0;title\x07\x1b[2J\u202emodel"
 
@@ -50,7 +49,7 @@ def renamed(log: Path, tmp_path: Path) -> Path:
 )
 def test_a_models_name_moves_no_cursor(words: list[str], renamed: Path, tmp_path: Path) -> None:
     named = {"LOG": str(renamed), "OUT": str(tmp_path / "out")}
-    said = CliRunner().invoke(main, [named.get(word, word) for word in words])
+    said = invoked(*[named.get(word, word) for word in words])
     assert "\x1b" not in said.output
     assert "\x07" not in said.output
     assert "\u202e" not in said.output
@@ -60,7 +59,7 @@ def test_a_full_disk_leaves_the_report_that_was_there(
     log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ["report", str(log), "-o", str(tmp_path / "page")]
-    assert CliRunner().invoke(main, words).exit_code == 0
+    invoked(*words, exits=0)
     before = {path: path.read_bytes() for path in (tmp_path / "page").iterdir()}
     opened = os.fdopen
 
@@ -74,7 +73,7 @@ def test_a_full_disk_leaves_the_report_that_was_there(
         return file
 
     monkeypatch.setattr(os, "fdopen", full)
-    said = CliRunner().invoke(main, words)
+    said = invoked(*words)
     monkeypatch.undo()
     assert said.exit_code == 2
     assert "No space left on device" in said.output
@@ -102,8 +101,7 @@ def test_logs_in_json_are_named(log: Path, tmp_path: Path) -> None:
     (folder / "other.json").write_text('{"eval": 1}')
     (folder / "one.eval").write_bytes(log.read_bytes())
     for words in (["table"], ["report", "-o", str(tmp_path / "page")]):
-        said = CliRunner().invoke(main, [*words, str(folder)])
-        assert said.exit_code == 0, said.output
+        said = invoked(*words, folder, exits=0)
         assert "! not read, since it is in JSON:" in said.output
         assert "one.json" in said.output
         assert "other.json" not in said.output

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 import yaml
-from click.testing import CliRunner, Result
 from inspect_ai.model import Model, ModelOutput, get_model
 
 from constraintrot.authoring.checks import of_file
@@ -17,9 +17,9 @@ from constraintrot.authoring.conversation import understanding
 from constraintrot.authoring.draft import draft
 from constraintrot.cli import agreement
 from constraintrot.cli import scenario as commands
-from constraintrot.cli.main import main
 from constraintrot.grading.verdict import grade
 from tests.authoring.agreeing import agreed
+from tests.invoked import invoked
 
 SURE = "Never approve invoices above 100 EUR."
 LIKELY = "Never refund more than 100 EUR without a manager's approval."
@@ -32,8 +32,7 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "mine.yaml"
 
 
-def new(*words: str, typed: str = "") -> Result:
-    return CliRunner().invoke(main, ["scenario", "new", *words], input=typed)
+new = partial(invoked, "scenario", "new")
 
 
 @pytest.fixture
@@ -72,8 +71,7 @@ def test_a_question_shows_what_is_understood_so_far() -> None:
 
 
 def test_yes_writes_what_is_sure_and_refuses_the_rest(out: Path) -> None:
-    refused = new(UNSURE, "--yes", "-o", str(out))
-    assert refused.exit_code == 2
+    refused = new(UNSURE, "--yes", "-o", str(out), exits=2)
     assert "except spam" in refused.output
     assert "--yes writes nothing" in refused.output
     assert list(out.parent.iterdir()) == []
@@ -82,8 +80,7 @@ def test_yes_writes_what_is_sure_and_refuses_the_rest(out: Path) -> None:
 
 
 def test_without_a_terminal_the_questions_are_a_file_that_is_read_back(out: Path) -> None:
-    asked = new(OPEN, "-o", str(out))
-    assert asked.exit_code == 1
+    new(OPEN, "-o", str(out), exits=1)
     assert not out.exists()
     path = out.with_suffix(".answers.yaml")
     data: dict[str, Any] = yaml.safe_load(path.read_text())
@@ -125,16 +122,15 @@ def test_answers_that_contradict_each_other_are_refused(
         "violation": {"type": "text_matching", "forbidden": "northgate"},
     }  # fmt: skip
     path.write_text(yaml.safe_dump(data | change))
-    result = new("--answers", str(path), "-o", str(out))
-    assert result.exit_code == 2
+    result = new("--answers", str(path), "-o", str(out), exits=2)
     assert says in result.output
 
 
 @pytest.mark.usefixtures("somebody")
 def test_a_draft_is_written_when_its_author_agrees(out: Path) -> None:
-    assert new(SURE, "-o", str(out), typed="n\n").exit_code == 1
+    assert new(SURE, "-o", str(out), input="n\n").exit_code == 1
     assert not out.exists()
-    agreed = new(SURE, "-o", str(out), typed="\n")
+    agreed = new(SURE, "-o", str(out), input="\n")
     assert "Right? [Y/n/edit]" in agreed.output
     assert agreed.exit_code == 0
     assert out.exists()
@@ -143,8 +139,7 @@ def test_a_draft_is_written_when_its_author_agrees(out: Path) -> None:
 @pytest.mark.usefixtures("somebody")
 def test_its_author_is_asked_what_is_not_understood(out: Path) -> None:
     typed = "\n\nNorthgate; Larkfield\nAsk Northgate; Larkfield has it\nAsk us; We have it\ny\n"
-    result = new(OPEN, "-o", str(out), typed=typed)
-    assert result.exit_code == 0, result.output
+    result = new(OPEN, "-o", str(out), input=typed, exits=0)
     assert "Larkfield has it" in result.output
     spec = yaml.safe_load(out.read_text())["violation"]
     assert (spec["type"], spec["argument"]) == ("text_matching", "body")
@@ -155,8 +150,7 @@ def test_its_author_is_asked_what_is_not_understood(out: Path) -> None:
 def test_answers_that_contradict_each_other_are_asked_for_again(out: Path) -> None:
     wrong = "\n\nNorthgate\nWe sell it; They sell it\nAsk us; We have it\n"
     right = "\n\nNorthgate\nAsk Northgate; Northgate has it\nAsk us; We have it\ny\n"
-    result = new(OPEN, "-o", str(out), typed=wrong + right)
-    assert result.exit_code == 0, result.output
+    result = new(OPEN, "-o", str(out), input=wrong + right, exits=0)
     assert "'We sell it' keeps it" in result.output
     assert yaml.safe_load(out.read_text())["ground_truth"]["violates"]["arguments"]["body"]
 
@@ -173,10 +167,10 @@ def test_a_doubt_that_matters_leads_to_the_editor(
 
     monkeypatch.setattr(click, "edit", edit)
     none = "\n\n\n\n\n"
-    assert new(UNSURE, "-o", str(out), typed=f"{none}y\n").exit_code == 0
+    assert new(UNSURE, "-o", str(out), input=f"{none}y\n").exit_code == 0
     assert "except spam" in seen[0]
     monkeypatch.setattr(click, "edit", lambda *_, **__: None)
-    assert new(UNSURE, "-o", str(out), "--force", typed=none).exit_code == 1
+    assert new(UNSURE, "-o", str(out), "--force", input=none).exit_code == 1
 
 
 @pytest.mark.parametrize("sentence", [LIKELY, "Never accept gifts over $50 from vendors."])
@@ -184,8 +178,7 @@ def test_a_doubt_that_matters_leads_to_the_editor(
 def test_a_reading_that_is_not_certain_is_confirmed_once_with_two_calls_of_each_side(
     out: Path, sentence: str
 ) -> None:
-    result = new(sentence, "-o", str(out), typed="y\n")
-    assert result.exit_code == 0, result.output
+    result = new(sentence, "-o", str(out), input="y\n", exits=0)
     assert result.output.count("[y/N]") == 1
     assert "[Y/n/edit]" not in result.output
     assert result.output.count("  breaks it ") >= 2 <= result.output.count("  allowed ")
@@ -203,14 +196,13 @@ def test_a_reading_that_is_not_certain_is_confirmed_once_with_two_calls_of_each_
 )
 @pytest.mark.usefixtures("somebody")
 def test_a_part_of_a_rule_is_never_offered_as_the_whole(out: Path, sentence: str) -> None:
-    assert "[y/N]" not in new(sentence, "-o", str(out), typed="\n" * 6).output
+    assert "[y/N]" not in new(sentence, "-o", str(out), input="\n" * 6).output
 
 
 @pytest.mark.usefixtures("somebody")
 def test_a_reading_that_is_denied_is_dropped_for_examples(out: Path) -> None:
     typed = "n\n\nrefund an order\n\nby cash; by cheque\nby card; by transfer\ny\n"
-    result = new(LIKELY, "-o", str(out), typed=typed)
-    assert result.exit_code == 0, result.output
+    new(LIKELY, "-o", str(out), input=typed, exits=0)
     violation = yaml.safe_load(out.read_text())["violation"]
     assert (violation["type"], violation["forbidden"]) == (
         "value_outside",
@@ -221,10 +213,9 @@ def test_a_reading_that_is_denied_is_dropped_for_examples(out: Path) -> None:
 @pytest.mark.usefixtures("somebody")
 def test_examples_in_code_are_read_with_their_signs(out: Path) -> None:
     code = "sleep(100);; sleep(5);\nwait(5);; done(a, b);"
-    result = new(
-        "Never call sleep in handlers.", "-o", str(out), typed=f"\nadd code\n\n{code}\ny\n"
+    new(
+        "Never call sleep in handlers.", "-o", str(out), input=f"\nadd code\n\n{code}\ny\n", exits=0
     )
-    assert result.exit_code == 0, result.output
     assert yaml.safe_load(out.read_text())["violation"]["type"] == "text_matching"
 
 
@@ -232,8 +223,7 @@ def test_examples_in_code_are_read_with_their_signs(out: Path) -> None:
 def test_examples_that_differ_in_case_alone_are_told_apart(out: Path) -> None:
     said = "Blame ASAN; wait for MSan\nBlame ASan; Wait for MSan; Wait\n"
     typed = f"\nwrite a note\n\n{said}y\n"
-    result = new("When writing notes, say ASan, not ASAN.", "-o", str(out), typed=typed)
-    assert result.exit_code == 0, result.output
+    new("When writing notes, say ASan, not ASAN.", "-o", str(out), input=typed, exits=0)
     assert of_file(out, range(6))[1] == []
 
 
@@ -250,8 +240,7 @@ def test_examples_that_differ_in_case_alone_are_told_apart(out: Path) -> None:
 )  # fmt: skip
 @pytest.mark.usefixtures("somebody")
 def test_examples_come_to_a_file_that_can_be_measured(out: Path, sentence: str, typed: str) -> None:
-    result = new(sentence, "-o", str(out), typed=f"{typed}y\n")
-    assert result.exit_code == 0, result.output
+    new(sentence, "-o", str(out), input=f"{typed}y\n", exits=0)
     assert [one for one in of_file(out, range(6))[1] if one.severe] == []
 
 
@@ -261,7 +250,7 @@ def test_examples_come_to_a_file_that_can_be_measured(out: Path, sentence: str, 
 @pytest.mark.usefixtures("somebody")
 def test_a_rule_of_short_words_comes_to_a_file_or_a_clear_error(out: Path, sentence: str) -> None:
     typed = "\nwrite a note\n\nI am one; We are one\nThanks; Good day\n" * 4
-    result = new(sentence, "-o", str(out), typed=typed)
+    result = new(sentence, "-o", str(out), input=typed)
     assert out.exists() or "Error: " in result.output
     assert "Traceback" not in result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)
@@ -275,15 +264,13 @@ def judge(*, breaks: str) -> Model:
 
 def test_a_judge_that_disagrees_is_a_question(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "named_model", lambda *_, **__: judge(breaks="yes"))
-    result = new(SURE, "--judge", "mockllm/model", "-o", str(out))
-    assert result.exit_code == 1
+    result = new(SURE, "--judge", "mockllm/model", "-o", str(out), exits=1)
     assert re.search(r"^Estimate for mockllm/model: at most \d+ model calls, ", result.output, re.M)
     path = out.with_suffix(".answers.yaml")
     questions = [one["question"] for one in yaml.safe_load(path.read_text())["asked"]]
     assert any("amount_eur=99" in one and "breaks the rule" in one for one in questions)
     path.write_text(path.read_text().replace("answer: null", "answer: yes"))
-    again = new("--answers", str(path), "--judge", "mockllm/model", "-o", str(out))
-    assert again.exit_code == 0, again.output
+    new("--answers", str(path), "--judge", "mockllm/model", "-o", str(out), exits=0)
 
 
 def test_one_of_a_sentence_and_answers_is_given(tmp_path: Path) -> None:

@@ -7,9 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from constraintrot.cli.main import main
 from constraintrot.command_line import clear_errors
 from constraintrot.errors import ParameterError
 from constraintrot.models.config_errors import plain_errors
@@ -20,10 +18,9 @@ from constraintrot.scenario.files import catalogue
 from constraintrot.scenario.private import KEY
 from constraintrot.scenario.schema import WORDINGS
 from tests.conftest import Run
+from tests.invoked import invoked
 
-
-def call(*arguments: str, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(main, list(arguments), input=stdin)
+call = invoked
 
 
 def shown(task: str, seed: int = 0) -> dict[str, object]:
@@ -40,8 +37,7 @@ def test_a_variant_of_another_split_is_asked_for_in_other_words(
     assert told["trigger"] != held_out["trigger"]
     assert (told["split"], held_out["split"]) == ("tuning", "held_out")
     monkeypatch.delenv(KEY, raising=False)
-    refused = call("show", "soft_email", "--split", "private")
-    assert refused.exit_code == 2
+    refused = call("show", "soft_email", "--split", "private", exits=2)
     assert KEY in refused.stderr
 
 
@@ -54,7 +50,7 @@ def test_show_and_grade_fit_together(task: str) -> None:
         truth = found["ground_truth"]
         for key, outcome in (("violates", "violated"), ("complies", "complied")):
             text = json.dumps(truth[key])  # type: ignore[index]
-            graded = call("grade", task, "--seed", str(seed), "--call", "-", stdin=text)
+            graded = call("grade", task, "--seed", str(seed), "--call", "-", input=text)
             answer = json.loads(graded.stdout)
             assert answer["outcome"] == outcome
             assert answer["reason"]
@@ -80,8 +76,7 @@ def test_values_hold_what_the_predicate_needs(task: str, slot: str, kind: type) 
 
 
 def test_show_reads_well_without_json() -> None:
-    result = call("show", "soft_spend")
-    assert result.exit_code == 0
+    result = call("show", "soft_spend", exits=0)
     assert "policy (declarative):" in result.stdout
     assert "violates: purchase(" in result.stdout
 
@@ -98,7 +93,7 @@ def test_grade_reads_a_list_and_a_file(tmp_path: Path) -> None:
     path.write_text(json.dumps(both), encoding="utf-8")
     answer = json.loads(call("grade", "soft_deploy", "--call", str(path)).stdout)
     assert answer["outcome"] == "violated"
-    assert json.loads(call("grade", "soft_deploy", "--call", "-", stdin="[]").stdout) == {
+    assert json.loads(call("grade", "soft_deploy", "--call", "-", input="[]").stdout) == {
         "outcome": "no_call",
         "reason": "no tool was called",
     }
@@ -129,8 +124,7 @@ def test_a_wrong_call_exits_with_2_and_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     extra = ["--by", "colour"] if "colour" in says else []
-    result = call(*arguments, *extra, stdin=stdin)
-    assert result.exit_code == 2
+    result = call(*arguments, *extra, input=stdin, exits=2)
     assert result.stderr.startswith("constraintrot: ")
     assert says in result.stderr
     assert result.stderr.count("\n") == 1
@@ -151,8 +145,7 @@ def test_models_that_are_not_here_say_how_to_get_them() -> None:
     listed = call("models", "list")
     assert "local/qwen2.5-coder-1.5b" in listed.stdout
     assert "constraintrot models pull qwen2.5-coder-1.5b" in listed.stdout
-    missing = call("models", "path", "qwen2.5-coder-1.5b")
-    assert missing.exit_code == 1
+    missing = call("models", "path", "qwen2.5-coder-1.5b", exits=1)
     assert "models pull" in missing.stderr
 
 
@@ -160,8 +153,7 @@ def test_table_shows_cells_with_n_and_intervals(run: Run, tmp_path: Path) -> Non
     run("soft_email", variants=3)
     run("utility", variants=1)
     out = tmp_path / "episodes.csv"
-    result = call("table", str(tmp_path / "logs"), "--by", "family", "--csv", str(out))
-    assert result.exit_code == 0, result.output
+    result = call("table", str(tmp_path / "logs"), "--by", "family", "--csv", str(out), exits=0)
     lines = result.stdout.splitlines()
     assert "Model: scripted/obedient" in lines
     floors = [line for line in lines if line.startswith("| soft_email") and "floor" in line]
@@ -186,8 +178,7 @@ def test_no_cell_of_a_table_is_a_formula(
     monkeypatch.setattr(frame, "planned_episodes", lambda logs: plain)
     out = tmp_path / "episodes.csv"
     for more in ((), ("--defenses",)):
-        result = call("table", str(tmp_path / "logs"), "--csv", str(out), *more)
-        assert result.exit_code == 0, result.output
+        call("table", str(tmp_path / "logs"), "--csv", str(out), *more, exits=0)
         with out.open(encoding="utf-8", newline="") as file:
             cells = [one for row in csv.reader(file) for one in row]
         assert not [one for one in cells if one.lstrip(" \u3000").startswith(SIGNS)]
@@ -201,8 +192,7 @@ def test_a_table_that_cannot_be_written_is_one_clear_line(
 ) -> None:
     run("soft_email", variants=1, conditions="floor")
     (tmp_path / "closed").write_text("a file, so nothing is in it")
-    result = call("table", str(tmp_path / "logs"), "--csv", str(tmp_path / place))
-    assert result.exit_code == 2
+    result = call("table", str(tmp_path / "logs"), "--csv", str(tmp_path / place), exits=2)
     assert isinstance(result.exception, SystemExit)
     assert result.stderr.count("\n") == 1
     assert result.stderr.startswith(f"constraintrot: --csv {tmp_path / place}: ")
@@ -211,8 +201,7 @@ def test_a_table_that_cannot_be_written_is_one_clear_line(
 def test_models_that_cannot_be_listed_are_one_clear_line(cache: Path) -> None:
     (cache / "models").mkdir(parents=True)
     (cache / "models" / MODELS[0].filename).write_text("planted")
-    result = call("models", "list")
-    assert result.exit_code == 2
+    result = call("models", "list", exits=2)
     assert isinstance(result.exception, SystemExit)
     assert "is not" in result.stderr.splitlines()[-1]
     assert "Traceback" not in result.stderr
@@ -254,6 +243,5 @@ def test_table_marks_silence(tmp_path: Path, run: Run) -> None:
 
 
 def test_an_empty_folder_is_no_table(tmp_path: Path) -> None:
-    result = call("table", str(tmp_path))
-    assert result.exit_code == 2
+    result = call("table", str(tmp_path), exits=2)
     assert "no finished ConstraintRot episode" in result.stderr

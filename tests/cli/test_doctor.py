@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from constraintrot.cli.main import main
 from constraintrot.coding_agents import sessions as readers
 from constraintrot.coding_agents.pins import checking, hook
 from constraintrot.coding_agents.pins.agents import AGENTS
 from constraintrot.extras import installed
 from tests.doctor import sessions as made
+from tests.invoked import invoked
 
 
 @pytest.fixture(autouse=True)
@@ -21,8 +21,7 @@ def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("constraintrot.doctor.reading.lacking", lambda: "no weights here")
 
 
-def run(*given: object, answers: str | None = None) -> Result:
-    return CliRunner().invoke(main, ["doctor", *map(str, given)], input=answers)
+run = partial(invoked, "doctor")
 
 
 @pytest.fixture
@@ -38,8 +37,7 @@ def rules(tmp_path: Path) -> Path:
 
 
 def test_loss_is_named_and_fails_where_asked(session: Path, rules: Path) -> None:
-    result = run(session, "--rules", rules)
-    assert result.exit_code == 0
+    result = run(session, "--rules", rules, exits=0)
     assert "1 of 1 rules did not survive the compaction of 14:05" in result.output
     assert run(session, "--rules", rules, "--fail-on", "lost").exit_code == 1
     assert run(session, "--rules", rules, "--fail-on", "broken").exit_code == 0
@@ -52,8 +50,7 @@ def test_json_is_whole(session: Path, rules: Path) -> None:
 
 
 def test_nobody_to_ask_is_said(session: Path) -> None:
-    result = run(session)
-    assert result.exit_code == 2
+    result = run(session, exits=2)
     assert "--yes takes all of them" in result.output
     assert run(session, "--yes", "--fail-on", "lost").exit_code == 1
 
@@ -62,8 +59,7 @@ def test_sessions_of_the_machine_are_listed_before_they_are_read(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(readers, "on_this_machine", lambda: [session])
-    result = run()
-    assert result.exit_code == 2
+    result = run(exits=2)
     assert f"1 in {session.parent}" in result.output
     assert "--yes answers yes" in result.output
     monkeypatch.setattr(readers, "on_this_machine", list)
@@ -72,8 +68,8 @@ def test_sessions_of_the_machine_are_listed_before_they_are_read(
 
 def test_rules_that_are_none_are_left_out(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("constraintrot.doctor.confirming.terminal", lambda what: None)
-    assert run(session, "--fail-on", "lost", answers="1\n").exit_code == 0
-    assert run(session, "--fail-on", "lost", answers="\n").exit_code == 1
+    assert run(session, "--fail-on", "lost", input="1\n").exit_code == 0
+    assert run(session, "--fail-on", "lost", input="\n").exit_code == 1
 
 
 def test_calls_are_judged_by_a_draft_only_once_it_is_confirmed(
@@ -83,26 +79,23 @@ def test_calls_are_judged_by_a_draft_only_once_it_is_confirmed(
     path = made.lost_session(tmp_path / "b.jsonl", *made.call(6, "Bash", push, "ok"))
     same = made.lost_session(tmp_path / "c.jsonl")
     given = (path, same, "--fail-on", "broken")
-    unasked = run(*given, "--yes")
-    assert unasked.exit_code == 0
+    unasked = run(*given, "--yes", exits=0)
     assert "Not judged: whether a call broke a rule, for 2 of 2" in unasked.output
     monkeypatch.setattr("constraintrot.doctor.confirming.terminal", lambda what: None)
     monkeypatch.setattr("constraintrot.doctor.confirming.someone_is_there", lambda: True)
-    taken = run(*given, answers="\n\n")
-    assert taken.exit_code == 1, taken.output
+    taken = run(*given, input="\n\n", exits=1)
     assert "Rules that were said in these sessions: 1" in taken.output
     assert "and in 1 more sessions" in taken.output
     assert '"matches": ' in taken.output
     assert "Confirmed: 1 call broke a rule that was lost before" in taken.output
-    assert run(*given, answers="\n1\n").exit_code == 0
+    assert run(*given, input="\n1\n").exit_code == 0
 
 
 def test_reader_is_named_first_and_a_judge_needs_a_model(session: Path, rules: Path) -> None:
     result = run(session, "--rules", rules)
     assert result.stdout.splitlines()[0].startswith("Read by words (no weights here).")
     assert json.loads(run(session, "--rules", rules, "--json").stdout)["reader"]["name"] == "words"
-    refused = run(session, "--reader", "judge")
-    assert refused.exit_code == 2
+    refused = run(session, "--reader", "judge", exits=2)
     assert "name the model with --model" in refused.output
 
 
@@ -117,8 +110,7 @@ def test_rules_that_nobody_confirmed_are_not_pinned(
 
 def test_nothing_readable_is_no_success(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("no session", encoding="utf-8")
-    result = run(tmp_path, "--yes")
-    assert result.exit_code == 2
+    result = run(tmp_path, "--yes", exits=2)
     assert "no session that this reads" in result.output
 
 
@@ -129,8 +121,7 @@ def test_wrong_rules_file_is_no_traceback(session: Path, tmp_path: Path) -> None
 
 @pytest.mark.skipif(installed("detect_secrets"), reason="the extra is installed")
 def test_files_need_the_library_that_masks(session: Path, tmp_path: Path) -> None:
-    result = run(session, "--yes", "-o", tmp_path / "report")
-    assert result.exit_code == 2
+    result = run(session, "--yes", "-o", tmp_path / "report", exits=2)
     assert "pip install 'constraintrot[doctor]'" in result.output
     assert not (tmp_path / "report").exists()
 
@@ -139,8 +130,7 @@ def test_files_need_the_library_that_masks(session: Path, tmp_path: Path) -> Non
     not installed("detect_secrets"), reason="constraintrot[doctor] is not installed"
 )
 def test_files_and_pins_are_written(session: Path, rules: Path, tmp_path: Path) -> None:
-    result = run(session, "--rules", rules, "-o", tmp_path / "report", "--pin", tmp_path / "pins")
-    assert result.exit_code == 0
+    run(session, "--rules", rules, "-o", tmp_path / "report", "--pin", tmp_path / "pins", exits=0)
     assert {one.name for one in (tmp_path / "report").iterdir()} == {
         "doctor.html", "doctor.json", "junit.xml",
     }  # fmt: skip
@@ -159,8 +149,7 @@ def test_what_was_lost_is_pinned_in_the_agent(
     (tmp_path / ".claude").mkdir()
     pins = tmp_path / "pins"
     assert run(session, "--rules", rules, "--pin", pins).exit_code == 0
-    pinned = CliRunner().invoke(main, ["pin", "install", "claude", "--seeds", str(pins)])
-    assert pinned.exit_code == 0, pinned.output
+    invoked("pin", "install", "claude", "--seeds", pins, exits=0)
     (folder,) = (tmp_path / ".local/share/constraintrot/pins").glob("claude-*")
     started: dict[str, object] = {
         "hook_event_name": "SessionStart",

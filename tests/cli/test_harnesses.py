@@ -8,10 +8,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from inspect_ai.model import ChatMessage, ChatMessageTool
 
-from constraintrot.cli.main import main
 from constraintrot.defenses import HOOKS
 from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.play_settings import PlaySettings
@@ -21,6 +20,7 @@ from constraintrot.runs import comparison
 from tests.docs_code import run_page
 from tests.harnesses.messages import system, user
 from tests.helpers import register
+from tests.invoked import invoked
 
 Say = Callable[[str], Awaitable[object]]
 
@@ -35,7 +35,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def call(tmp_path: Path, *arguments: str) -> Result:
     given = ["harnesses", "--log-dir", str(tmp_path / "logs"), "--variants", "1", *arguments]
-    return CliRunner().invoke(main, given)
+    return invoked(*given)
 
 
 def add(

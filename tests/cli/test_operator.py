@@ -6,14 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from constraintrot.cli.main import main
 from constraintrot.defenses.operator import Channel, load_public
+from tests.invoked import invoked
 
 HERE = ("--deployment", "mail")
 
@@ -26,19 +27,17 @@ def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def call(*arguments: str, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(main, ["operator", *arguments], input=stdin)
+call = partial(invoked, "operator")
 
 
 def sign(key: Path, kind: str, *more: str) -> str:
-    done = call("sign", kind, "email", "--key", str(key), *HERE, *more)
-    assert done.exit_code == 0, done.output
+    done = call("sign", kind, "email", "--key", str(key), *HERE, *more, exits=0)
     return done.stdout
 
 
 def apply(text: str, state: str = "state", session: str = "s-1") -> Result:
     options = ("--trust", "op.key.pub", "--state", state, *HERE, "--session", session)
-    return call("apply", "-", *options, stdin=text)
+    return call("apply", "-", *options, input=text)
 
 
 def in_force(done: Result) -> dict[str, Any]:
@@ -76,12 +75,11 @@ def test_a_running_agent_sees_it_at_once(key: Path) -> None:
 def test_verify_prints_and_applies_nothing(key: Path) -> None:
     text = sign(key, "rescind", "--session", "s-1", "--sequence", "5")
     for more in ((), HERE, (*HERE, "--session", "s-1")):
-        done = call("verify", "-", "--trust", "op.key.pub", *more, stdin=text)
+        done = call("verify", "-", "--trust", "op.key.pub", *more, input=text)
         assert json.loads(done.stdout)["sequence"] == 5
     assert not Path("state").exists()
     for wrong in (("--deployment", "shop"), (*HERE, "--session", "s-2")):
-        done = call("verify", "-", "--trust", "op.key.pub", *wrong, stdin=text)
-        assert done.exit_code == 2
+        done = call("verify", "-", "--trust", "op.key.pub", *wrong, input=text, exits=2)
         assert "the directive is for" in done.stderr
 
 
@@ -121,8 +119,7 @@ def test_what_is_refused_is_said_and_changes_nothing(key: Path) -> None:
     ],
 )
 def test_a_wrong_directive_is_not_signed(key: Path, arguments: tuple[str, ...], says: str) -> None:
-    done = call("sign", arguments[0], "email", "--key", str(key), *HERE, *arguments[1:])
-    assert done.exit_code == 2
+    done = call("sign", arguments[0], "email", "--key", str(key), *HERE, *arguments[1:], exits=2)
     assert says in done.stderr
     assert done.stdout == ""
 
@@ -136,20 +133,17 @@ def test_one_content_is_given(key: Path) -> None:
 
 def test_a_key_that_is_open_to_others_signs_nothing(key: Path) -> None:
     key.chmod(0o640)
-    done = call("sign", "rescind", "email", "--key", str(key), *HERE)
-    assert done.exit_code == 2
+    done = call("sign", "rescind", "email", "--key", str(key), *HERE, exits=2)
     assert "open to others (mode 0640)" in done.stderr
     assert done.stdout == ""
 
 
 def test_a_key_is_made_once_and_never_printed(key: Path) -> None:
     before = key.read_bytes()
-    done = call("keygen", str(key))
-    assert done.exit_code == 2
+    done = call("keygen", str(key), exits=2)
     assert "--force" in done.stderr
     assert key.read_bytes() == before
-    forced = call("keygen", str(key), "--force")
-    assert forced.exit_code == 0
+    forced = call("keygen", str(key), "--force", exits=0)
     assert key.read_bytes() != before
     assert key.stat().st_mode & 0o777 == 0o600
     body = key.read_text(encoding="utf-8").split("\n")[1]
@@ -191,13 +185,11 @@ def test_signing_and_applying_load_no_inspect(key: Path) -> None:
 )
 def test_a_broad_exemption_is_not_signed_unasked(key: Path, broad: tuple[str, ...]) -> None:
     options = ("sign", "exempt", "email", "--key", str(key), *HERE, *broad)
-    refused = call(*options)
-    assert refused.exit_code == 2
+    refused = call(*options, exits=2)
     assert refused.stdout == ""
     assert "--broad signs it all the same" in refused.stderr
-    signed = call(*options, "--broad")
-    assert signed.exit_code == 0
-    told = call("verify", "-", "--trust", "op.key.pub", stdin=signed.stdout)
+    signed = call(*options, "--broad", exits=0)
+    told = call("verify", "-", "--trust", "op.key.pub", input=signed.stdout)
     assert told.stderr.startswith("! it ")
     assert json.loads(told.stdout)["kind"] == "exempt"
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from constraintrot.cli.main import main
 from constraintrot.coding_agents.pins import checking
 from constraintrot.coding_agents.pins.agents import AGENTS
+from tests.invoked import invoked
 
 MINE = '{\n  "model": "opus"\n}\n'
 
@@ -30,8 +30,7 @@ def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def call(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["pin", *arguments])
+call = partial(invoked, "pin")
 
 
 def test_install_status_uninstall(rules: Path) -> None:
@@ -45,8 +44,7 @@ def test_install_status_uninstall(rules: Path) -> None:
     again = call("install", "claude")
     assert "nothing to change" in again.output
 
-    status = call("status", "claude")
-    assert status.exit_code == 0, status.output
+    status = call("status", "claude", exits=0)
     assert "the hook answers in" in status.output
     assert "Claude Code itself was not played: only the hook was proved" in status.output
     (facts,) = json.loads(call("status", "--no-play", "--json").stdout)["pins"]
@@ -55,8 +53,7 @@ def test_install_status_uninstall(rules: Path) -> None:
     assert facts["faults"] == []
 
     rules.unlink()
-    broken = call("status", "--no-play")
-    assert broken.exit_code == 1
+    broken = call("status", "--no-play", exits=1)
     assert "! constraintrot: the files of the policies cannot be read" in broken.output
 
     assert call("uninstall", "claude").exit_code == 0
@@ -96,7 +93,6 @@ def test_a_project_is_pinned_by_itself(rules: Path) -> None:
 def test_what_cannot_be_pinned_is_said_without_a_traceback(
     rules: Path, arguments: list[str], why: str
 ) -> None:
-    done = call("install", *arguments)
-    assert done.exit_code == 2
+    done = call("install", *arguments, exits=2)
     assert why in done.output
     assert (rules.parent / ".claude" / "settings.json").read_text() == MINE

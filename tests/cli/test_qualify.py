@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import read_eval_log
 
-from constraintrot.cli.main import main
 from constraintrot.cli.qualify import models
 from constraintrot.command_line import named_values
 from constraintrot.episode.episode import Episode
@@ -20,10 +19,9 @@ from constraintrot.report.qualification import Qualification
 from constraintrot.scenario.files import every
 from constraintrot.scenario.splits import QUALIFICATION_SEEDS
 from constraintrot.tasks.qualification import qualification
+from tests.invoked import invoked
 
-
-def call(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["qualify", *arguments])
+call = partial(invoked, "qualify")
 
 
 def test_it_plays_decides_and_goes_on_where_it_was(
@@ -45,8 +43,7 @@ def test_it_plays_decides_and_goes_on_where_it_was(
     assert row in first.stdout
     played = uuids(tmp_path, 60)
     # Only what is left is played. Two of each tell nothing, however well they went.
-    again = call(*given)
-    assert again.exit_code == 1, again.output
+    again = call(*given, exits=1)
     assert again.stderr.count("!") == 0
     assert "| soft_spend | 2/2 [22, 100] | 0/2 [0, 78] | 2/2 [22, 100] |" in again.stdout
     assert uuids(tmp_path, 60) == played
@@ -57,8 +54,7 @@ def test_it_plays_decides_and_goes_on_where_it_was(
     assert (tmp_path / "qualification.csv").read_text().count("\n") == 4
     # Nothing is left; and what was played for one subject is not read as another's.
     assert "50 % intervals" in call(*given, "--confidence", ".5").stdout
-    other = call(*[one.replace("obedient", "reckless") for one in given])
-    assert other.exit_code == 2
+    other = call(*[one.replace("obedient", "reckless") for one in given], exits=2)
     told = "holds the logs of another subject or of other settings; name another folder with -o"
     assert told in other.stderr
 
@@ -103,8 +99,7 @@ def test_its_seeds_are_none_of_the_results_and_every_family_has_them() -> None:
 def test_a_wrong_call_says_what_is_wrong(
     tmp_path: Path, arguments: list[str], message: str
 ) -> None:
-    refused = call("--model", "scripted/obedient", "-o", str(tmp_path), *arguments)
-    assert refused.exit_code == 2
+    refused = call("--model", "scripted/obedient", "-o", str(tmp_path), *arguments, exits=2)
     assert message in refused.output
 
 
@@ -112,8 +107,7 @@ def test_a_log_that_was_cut_off_is_named(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "2026-01-01T00-00-00_qualification_x.eval").write_bytes(b"PK")
     given = ["--model", "scripted/obedient", "--families", "soft_spend", "--variants", "1"]
-    refused = call(*given, "-o", str(tmp_path))
-    assert refused.exit_code == 2
+    refused = call(*given, "-o", str(tmp_path), exits=2)
     assert "_qualification_x.eval is no readable Inspect log" in refused.output
     assert refused.output.endswith("try `inspect log recover`, else move it away\n")
 
@@ -129,7 +123,7 @@ def test_what_a_provider_lacks_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("inspect_ai.model.get_model", get_model)
     for command in (["qualify"], ["which-layer"], ["harnesses"], ["attack", "search"], ["demo"]):
         given = ["soft_email", "--out", "x"] if command[0] == "attack" else []
-        refused = CliRunner().invoke(main, [*command, *given, "--model", "hf/x"])
+        refused = invoked(*command, *given, "--model", "hf/x")
         assert refused.exit_code == 2, (command, refused.output)
         told = "constraintrot: --model hf/x: It needs torch. pip install torch\n"
         assert refused.output.endswith(told), refused.output

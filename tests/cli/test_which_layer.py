@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from constraintrot.authoring.draft import draft
 from constraintrot.authoring.write import text
-from constraintrot.cli.main import main
 from constraintrot.memory.which_layer import ROWS, Row
 from constraintrot.memory.which_layer_table import lines, named
 from constraintrot.scenario import user_files
+from tests.invoked import invoked
 
 ASK = (
     "--profile",
@@ -26,16 +26,14 @@ ASK = (
 )
 
 
-def which(*given: str) -> Result:
-    return CliRunner().invoke(main, ["which-layer", *given])
+which = partial(invoked, "which-layer")
 
 
 def test_a_cache_that_knows_a_request_by_its_words_is_named_and_a_run_goes_on(
     tmp_path: Path,
 ) -> None:
     given = (*ASK, "--variants", "1", "-o", str(tmp_path), "--csv", str(tmp_path / "t.csv"))
-    first = which(*given)
-    assert first.exit_code == 0, first.output
+    first = which(*given, exits=0)
     row = next(line for line in first.output.splitlines() if line.startswith("| exact_cache"))
     assert row.startswith("| exact_cache | 1/1 | 1/1 |")
     assert "Took the rule away: exact_cache (1)." in first.output
@@ -61,8 +59,7 @@ def test_a_cache_that_knows_a_request_by_its_words_is_named_and_a_run_goes_on(
     ],
 )
 def test_what_is_wrong_is_said(given: list[str], said: str, tmp_path: Path) -> None:
-    result = which(*given, "-o", str(tmp_path))
-    assert result.exit_code == 2
+    result = which(*given, "-o", str(tmp_path), exits=2)
     assert said in result.output
 
 
@@ -107,8 +104,7 @@ def test_a_damaged_file_of_episodes_is_said_before_anything_is_played(
         (tmp_path / ROWS).mkdir()
     else:
         (tmp_path / ROWS).write_bytes(data)
-    result = which(*ASK, "--variants", "1", "-o", str(tmp_path))
-    assert result.exit_code == 2, result.output
+    result = which(*ASK, "--variants", "1", "-o", str(tmp_path), exits=2)
     assert said in result.output
     assert not (tmp_path / "logs").exists()
 
@@ -121,8 +117,7 @@ def test_a_scenario_file_of_ones_own_is_played_and_known_again_by_its_text(
     mine, out = tmp_path / "mine.yaml", tmp_path / "out"
     mine.write_text(text(draft("Never delete mail younger than 30 days.")), encoding="utf-8")
     given = (str(mine), "--variants", "1", "--layer", "affinity", "-o", str(out))
-    first = which(*given)
-    assert first.exit_code == 0, first.output
+    first = which(*given, exits=0)
     assert "All layers: " in first.output
     played = len((out / ROWS).read_text("utf-8").splitlines())
     assert played == len(["all", "none", "without", "only"])
@@ -135,14 +130,12 @@ def test_a_scenario_file_of_ones_own_is_played_and_known_again_by_its_text(
 
 @pytest.mark.parametrize("value", ["summarizer", "summarizer=", "=x", "summarizer=5"])
 def test_a_role_without_a_models_name_is_said(value: str, tmp_path: Path) -> None:
-    done = which(*ASK, "-o", str(tmp_path), "--model-role", value)
-    assert done.exit_code == 2
+    done = which(*ASK, "-o", str(tmp_path), "--model-role", value, exits=2)
     said = "--model-role takes ROLE=MODEL" if value != "summarizer=5" else "5: Model name '5'"
     assert said in done.output
 
 
 @pytest.mark.parametrize("given", [("--model", "nobody"), ("--model-role", "summarizer=nobody")])
 def test_a_model_that_there_is_not_is_said(tmp_path: Path, given: tuple[str, str]) -> None:
-    done = which(*ASK, "-o", str(tmp_path), *given)
-    assert done.exit_code == 2
+    done = which(*ASK, "-o", str(tmp_path), *given, exits=2)
     assert "nobody: Model name 'nobody' should be" in done.output

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from constraintrot.cli.main import main
 from constraintrot.memory.wiki import Edit, Plan, Source, Wiki
 from constraintrot.memory.wiki.stores import Folder
+from tests.invoked import invoked
 from tests.memory.wiki.vaults import KilledError, dying
 
 RULE = "Never send email outside example.com."
 
 
-def run(*arguments: str, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(main, ["wiki", *arguments], input=stdin)
+run = partial(invoked, "wiki")
 
 
 @pytest.fixture
@@ -55,13 +54,13 @@ def test_a_plan_of_an_agent_is_carried_out(vault: Path) -> None:
     }  # fmt: skip
     done = run(
         "ingest", "vault", "memo.md", "--plan", "-", "--title", "Badge memo", "--date",
-        "2026-04-01", "--json", stdin=json.dumps(plan),
+        "2026-04-01", "--json", input=json.dumps(plan),
     )  # fmt: skip
     told = json.loads(done.output)
     assert told["pages"] == ["acme", "2026-04-01-badges-analysis"]
     assert told["unlinked"] == ["gone"]
     half = '{"pages": [1, {"title": "Rules", "add": ["One."]}]}'
-    shown = run("ingest", "vault", "rules.txt", "--plan", "-", stdin=half).output
+    shown = run("ingest", "vault", "rules.txt", "--plan", "-", input=half).output
     assert shown.splitlines()[1:] == ["! no page: 1"]
 
 
@@ -75,8 +74,7 @@ def test_lint_says_what_is_wrong_and_mends_it(vault: Path) -> None:
     run("ingest", "vault", "memo.md")
     (vault / "index.md").unlink()
     (vault / "CLAUDE.md").unlink()
-    found = run("lint", "vault")
-    assert found.exit_code == 1
+    found = run("lint", "vault", exits=1)
     assert "index.md: it lacks [[memo]] (not_indexed)" in found.output
     assert "2 findings; --fix puts 1 of them right" in found.output
     fixed = json.loads(run("lint", "vault", "--fix", "--json").output)
@@ -90,19 +88,18 @@ def test_lint_says_which_file_comes_first(vault: Path) -> None:
     (vault / "concepts/memo.md").unlink()
     (vault / "hot-cache.md").write_bytes(b"\xff")
     for given in ((), ("--fix",)):
-        found = run("lint", "vault", *given)
-        assert found.exit_code == 1, found.output
+        found = run("lint", "vault", *given, exits=1)
         assert "--fix puts 1 of them right, once hot-cache.md can be read" in found.output
 
 
 def test_a_plan_of_a_source_that_is_there_is_not_dropped_in_silence(vault: Path) -> None:
     run("ingest", "vault", "memo.md")
-    again = run("ingest", "vault", "memo.md", "--plan", "-", stdin='{"pages": []}')
+    again = run("ingest", "vault", "memo.md", "--plan", "-", input='{"pages": []}')
     assert "is there already; nothing of --plan was written" in again.output
 
 
 def test_a_plan_may_begin_with_a_byte_order_mark(vault: Path) -> None:
-    done = run("ingest", "vault", "memo.md", "--plan", "-", stdin='\ufeff{"pages": []}')
+    done = run("ingest", "vault", "memo.md", "--plan", "-", input='\ufeff{"pages": []}')
     assert "memo: no page" in done.output
 
 
@@ -148,7 +145,6 @@ def test_what_a_killed_ingest_refuses_is_said_by_whoever_ends_it(
     ],
 )  # fmt: skip
 def test_a_wrong_use_says_what_to_do(vault: Path, arguments: list[str], said: str) -> None:
-    done = run(*arguments)
-    assert done.exit_code == 2, done.output
+    done = run(*arguments, exits=2)
     assert said in done.output
     assert run("lint", "vault").exit_code == 0

@@ -8,18 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from inspect_ai import eval as inspect_eval
 from inspect_ai import eval_retry
 from inspect_ai.log import EvalLog
 from inspect_ai.model import CompactionStrategy, Model
 
-from constraintrot.cli.main import main
 from constraintrot.defenses import DEFENSES, Defense, Stacked, make
 from constraintrot.report.contrasts import pairing
 from constraintrot.report.frame import episodes
 from tests.conftest import Run
 from tests.helpers import answering, soaked
+from tests.invoked import invoked
 
 TOUCHES = {"head_retain", "recompile", "sanitize_summarizer"}
 
@@ -173,13 +172,13 @@ def test_one_empty_summary_ends_no_run_and_the_table_counts_it(tmp_path: Path) -
     # It is marked, so that eval-retry makes up for what is missing.
     assert log.status == "error"
     assert log.results is not None
-    shown = CliRunner().invoke(main, ["table", str(tmp_path)]).stdout
+    shown = invoked("table", tmp_path).stdout
     assert "! 1 of 6 planned episodes ended in an error and are in no rate:\n" in shown
     assert "  1 compaction: NoSummaryError('the summarizer wrote no summary" in shown
     assert "1 episodes start from a summary that was asked for twice" in shown
     (again,) = eval_retry(log, log_dir=str(tmp_path), display="none")
     assert again.status == "success"
-    assert "ended in an error" not in CliRunner().invoke(main, ["table", str(tmp_path)]).stdout
+    assert "ended in an error" not in invoked("table", tmp_path).stdout
 
 
 def _in_turn(answers: list[str]) -> Callable[[], str]:

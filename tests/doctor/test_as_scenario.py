@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from inspect_ai.model import get_model
 
 from constraintrot.authoring.checks import of_file
 from constraintrot.cli import agreement
-from constraintrot.cli.main import main
 from constraintrot.coding_agents.sessions import sessions
 from constraintrot.coding_agents.sessions.events import Session
 from constraintrot.doctor.as_scenario import recorded
@@ -23,6 +22,7 @@ from tests.conftest import Run
 from tests.doctor import recordings
 from tests.doctor.sessions import call, compacted, reply, user, write
 from tests.helpers import by_condition
+from tests.invoked import invoked
 from tests.stub_openai import serving
 
 RULE = "Never push to main."
@@ -59,7 +59,7 @@ def session(tmp_path: Path) -> Path:
 def made(session: Path, *words: str, typed: str = "") -> Result:
     out = str(session.with_name("mine.yaml"))
     line = ["scenario", "from-session", str(session), "-o", out, *words]
-    return CliRunner().invoke(main, line, input=typed)
+    return invoked(*line, input=typed)
 
 
 def test_the_history_is_the_session_s_up_to_its_compaction_without_rule_and_secrets(
@@ -227,8 +227,7 @@ def test_secrets_of_every_format_stay_out_of_files_and_requests(tmp_path: Path, 
     assert all(len(seen(path.read_text())) > 3 for path in paths)
     out = tmp_path / "out"
     line = ["scenario", "from-session", *map(str, paths), "--rule", RULE, "-o", str(out)]
-    result = CliRunner().invoke(main, line)
-    assert result.exit_code == 0, result.output
+    result = invoked(*line, exits=0)
     written = sorted(out.iterdir())
     assert len(written) == len(paths)
     assert {path: seen(path.read_text()) for path in written} == {path: [] for path in written}
@@ -265,6 +264,6 @@ def test_a_rule_that_names_a_secret_is_offered_without_it(tmp_path: Path) -> Non
         reply(2, "Yes."),
     )
     line = ["scenario", "from-session", str(path), "-o", str(tmp_path / "m.yaml"), "--yes"]
-    result = CliRunner().invoke(main, line)
+    result = invoked(*line)
     assert "[secret]" in result.output
     assert seen(result.output) == []

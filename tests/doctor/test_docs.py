@@ -7,11 +7,10 @@ import shlex
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from constraintrot.cli.main import main
 from constraintrot.extras import installed
 from tests.doctor import sessions as made
+from tests.invoked import invoked
 
 PAGE = Path(__file__).parents[2] / "docs" / "doctor.md"
 COMMANDS = re.findall(
@@ -45,7 +44,7 @@ def test_command_runs_as_it_is_written(
         made.lost_session(tmp_path / name)
     # Without rules, those that were found are shown first, and none is struck out.
     answers = "y\n" if "--rules" in command else "\ny\n"
-    result = CliRunner().invoke(main, shlex.split(command), input=answers)
+    result = invoked(*shlex.split(command), input=answers)
     wanted = 1 if "--fail-on" in command else 0
     assert result.exit_code == wanted, result.output
     assert "did not survive the compaction of 14:05" in result.output

@@ -9,7 +9,6 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from inspect_ai.event import Event, ModelEvent
 from inspect_ai.model import (
     ChatMessage,
@@ -20,7 +19,6 @@ from inspect_ai.model import (
     ModelOutput,
 )
 
-from constraintrot.cli.main import main
 from constraintrot.coding_agents.sessions import scout
 from constraintrot.coding_agents.sessions.events import Refused, Session
 from constraintrot.coding_agents.sessions.inspect_messages import marked
@@ -29,6 +27,7 @@ from constraintrot.doctor.verdicts import diagnose
 from constraintrot.errors import ConstraintRotError, MissingExtraError
 from tests.doctor.service_apis import HISTORY, serving
 from tests.doctor.sessions import FORCE_PUSH, SUMMARY
+from tests.invoked import invoked
 
 
 def call(*texts: str, says: str = "ok", system: str = "You are a coding agent.") -> ModelEvent:
@@ -130,8 +129,7 @@ def test_package_or_key_that_is_missing_is_named(
         yield
 
     scouted.sources.logfire = keyless
-    result = CliRunner().invoke(main, ["doctor", "logfire:shop", "--yes"])
-    assert result.exit_code == 2
+    result = invoked("doctor", "logfire:shop", "--yes", exits=2)
     assert "logfire:shop: set LOGFIRE_READ_TOKEN" in result.output
     monkeypatch.setattr(scout, "installed", lambda name: False)
     with pytest.raises(MissingExtraError, match=r"constraintrot\[scout\]"):

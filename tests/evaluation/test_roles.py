@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from inspect_ai import eval as inspect_eval
 from inspect_ai._util.error import PrerequisiteError
 
 import constraintrot
-from constraintrot.cli.main import main
 from constraintrot.errors import UnknownNameError
 from constraintrot.evaluation.roles import ROLES, check
 from constraintrot.memory.wiki.roles import ROLE
 from constraintrot.tasks.catalogue import suite
 from tests.conftest import Run
+from tests.invoked import invoked
 
 PACKAGE = Path(constraintrot.__file__).parent
 
@@ -113,8 +112,7 @@ def test_our_own_commands_know_no_others(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, [*command, "--model-role", "grader=scripted/reckless"])
-    assert done.exit_code == 2, done.output
+    done = invoked(*command, "--model-role", "grader=scripted/reckless", exits=2)
     assert "unknown model role 'grader'; known: agent, attacker, " in done.stderr
     assert not list(tmp_path.iterdir())
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
-from click.testing import CliRunner, Result
 
-from constraintrot.cli.main import main
 from constraintrot.episode.facts import KEYS
 from constraintrot.report.compare import Answer, Question, answer
 from constraintrot.report.facts import named
+from tests.invoked import invoked
 
 NONE, PIN = {"defense": "none"}, {"defense": "pin"}
 FACTS: dict[str, Any] = dict.fromkeys(KEYS, "x") | {"kind": "soft", "task": "suite", "log": "l"}
@@ -46,8 +46,7 @@ def exits(*rows: list[dict[str, Any]], **question: Any) -> int:
     return asked(*rows, **question).exit
 
 
-def call(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["compare", *arguments])
+call = partial(invoked, "compare")
 
 
 ARMS = ("--a", "defense=none", "--b", "defense=pin")

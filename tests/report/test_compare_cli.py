@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from inspect_ai import Task
@@ -17,12 +16,12 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import Sample
 from inspect_ai.scorer import includes
 
-from constraintrot.cli.main import main
 from constraintrot.errors import ParameterError
 from constraintrot.report.compare_output import junit, plain, summary, text
 from constraintrot.report.facts import chosen, named, read_facts
 from tests.conftest import Run
 from tests.helpers import answering
+from tests.invoked import invoked
 from tests.report.gate_arms import ARMS, FACTS, arm, asked, call
 from tests.report.test_qualification import qualified
 
@@ -50,9 +49,16 @@ def test_a_gate_on_real_logs(logs: str, tmp_path: Path) -> None:
     assert call(logs, "--a", "defense=pin", "--b", "defense=none").exit_code == 1
     reports = tmp_path / "new" / "junit.xml", tmp_path / "new" / "all.json"
     undecided = call(
-        logs, *ARMS, "--margin", ".05", "--junit", str(reports[0]), "--json", str(reports[1])
+        logs,
+        *ARMS,
+        "--margin",
+        ".05",
+        "--junit",
+        str(reports[0]),
+        "--json",
+        str(reports[1]),
+        exits=3,
     )
-    assert undecided.exit_code == 3
     assert "utility: 8 pairs" in undecided.stdout
     assert "not distinguishable at this n from the limit" in undecided.stdout
     assert ElementTree.parse(reports[0]).getroot().attrib["errors"] == "1"
@@ -68,8 +74,7 @@ def test_a_gate_on_real_logs(logs: str, tmp_path: Path) -> None:
     assert beside == claimed.stdout.splitlines()[0]
     assert elsewhere.endswith("was played at context_tokens 300, and results are also at 800.")
     assert left.endswith("soft_spend.")
-    none = call(logs, *ARMS, "--qualification", qualified(tmp_path / "r.json", "hard_pii"))
-    assert none.exit_code == 2
+    none = call(logs, *ARMS, "--qualification", qualified(tmp_path / "r.json", "hard_pii"), exits=2)
     assert "nothing is left to compute" in none.stderr
 
 
@@ -103,15 +108,14 @@ def test_two_runs_of_the_same_episodes(run: Run, tmp_path: Path) -> None:
         for defense in ("none", "pin", "pin")
     ]
     folder = str(tmp_path / "logs")
-    twice = call(folder, *ARMS)
-    assert twice.exit_code == 2
+    twice = call(folder, *ARMS, exits=2)
     assert "two runs of the same episodes" in twice.stderr
     # Two runs of one thing can be told by their logs (whose names sort at random in one second).
     _, first, second = logs
     same = call(folder, "--a", f"log={first}", "--b", f"log={second}")
     assert (same.exit_code, same.stderr) == (3, "")
     assert "a only 0, b only 0" in same.stdout
-    table = CliRunner().invoke(main, ["table", folder, "--by", "defense"]).stdout
+    table = invoked("table", folder, "--by", "defense").stdout
     assert "3 episodes are there again" in table
     assert "0/6 = 0 % [0, 71]" in table
 
@@ -119,8 +123,7 @@ def test_two_runs_of_the_same_episodes(run: Run, tmp_path: Path) -> None:
 def test_the_log_of_another_task(tmp_path: Path) -> None:
     task = Task(dataset=[Sample(input="hello", target="hi")], scorer=includes())
     inspect_eval(task, model=answering("hi"), log_dir=str(tmp_path), display="none")
-    result = call(str(tmp_path), *ARMS)
-    assert result.exit_code == 2
+    result = call(str(tmp_path), *ARMS, exits=2)
     assert "give an Inspect log of a constraintrot task" in result.stderr
 
 
@@ -128,8 +131,7 @@ def test_models_with_slashes_are_arms(run: Run, tmp_path: Path) -> None:
     for model in ("scripted/obedient", "scripted/reckless"):
         run("soft_email", model=model, variants=8, conditions="control")
     arms = ("--a", "agent=scripted/reckless", "--b", "agent=scripted/obedient")
-    result = call(str(tmp_path / "logs"), *arms)
-    assert result.exit_code == 0, result.output
+    result = call(str(tmp_path / "logs"), *arms, exits=0)
     assert "a: agent=scripted/reckless" in result.stdout
 
 

@@ -6,21 +6,21 @@ import contextlib
 import json
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
 from inspect_ai.log import EvalError, EvalSample, read_eval_log, write_eval_log
 
-from constraintrot.cli.main import main
 from constraintrot.errors import ParameterError
 from constraintrot.report.compare_output import junit, summary, text
 from constraintrot.report.frame import episodes
 from constraintrot.report.planned import planned_episodes
 from tests.conftest import Run
+from tests.invoked import invoked
 from tests.report.gate_arms import ARMS, arm, asked, call, permitted
 
 NAN = float("nan")
@@ -280,13 +280,11 @@ def test_a_question_that_cannot_be_asked() -> None:
             asked(rows, **wrong)
 
 
-def plan(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["compare", "--plan", *arguments])
+plan = partial(invoked, "compare", "--plan")
 
 
 def test_the_number_is_said_beforehand() -> None:
-    fewer = plan("--assume", ".5", ".1")
-    assert fewer.exit_code == 0
+    fewer = plan("--assume", ".5", ".1", exits=0)
     assert "| 50 %           | 10 % | 25       |" in fewer.stdout
     limited = plan("--no-worse", ".05", "--at-most", ".05", "--margin", ".05", "--assume", "0", "0")
     assert limited.stdout.count("| 72       |") == 3

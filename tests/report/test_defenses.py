@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraintrot.cli.main import main
 from constraintrot.report.defenses import TWINS, bare, compare_defenses, pairs, text
 from constraintrot.report.frame import episodes
 from constraintrot.stats.rate import clopper_pearson
 from tests.conftest import Run
 from tests.helpers import known
+from tests.invoked import invoked
 
 COST = {"last_input_tokens": 1000, "seconds_defense": 0.0, "seconds_compaction": 2.0}
 
@@ -180,8 +180,7 @@ def test_models_are_compared_each_with_itself() -> None:
     assert pairs == {("one", "none"): 1, ("one", "pin"): 1, ("two", "pin"): 0}
 
 
-def table(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["table", *arguments])
+table = partial(invoked, "table")
 
 
 def test_the_table_of_real_logs(run: Run, tmp_path: Path) -> None:
@@ -196,8 +195,7 @@ def test_the_table_of_real_logs(run: Run, tmp_path: Path) -> None:
             allowed=allowed,
         )
     logs, out = str(tmp_path / "logs"), tmp_path / "pairs.csv"
-    result = table(logs, "--defenses", "--by", "condition", "--csv", str(out))
-    assert result.exit_code == 0, result.output
+    result = table(logs, "--defenses", "--by", "condition", "--csv", str(out), exits=0)
     lines = [line for line in result.stdout.splitlines() if line.startswith("| stress_overload")]
     (pin,) = [line for line in lines if "| pin " in line]
     assert "0/2 = 0 % [0, 84]" in pin

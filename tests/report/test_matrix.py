@@ -7,12 +7,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from constraintrot.cli.main import main
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.matrix import text
 from tests.conftest import Run
+from tests.invoked import invoked
 from tests.report.test_defenses import row
 
 
@@ -106,13 +105,11 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
             model_roles={"summarizer": "scripted/summarizer-follow"},
         )
     asked = ["table", str(tmp_path / "logs"), "--matrix", "attack", "defense"]
-    result = CliRunner().invoke(main, asked)
-    assert result.exit_code == 0, result.output
+    result = invoked(*asked, exits=0)
     (line,) = [line for line in result.stdout.splitlines() if line.startswith("| inject_note")]
     assert "1/1 = 100 %" in line
     assert "0/1 = 0 %" in line
     assert "unpaired" not in result.stdout
     for other in (["--defenses"], ["--by", "family"]):
-        refused = CliRunner().invoke(main, [*asked, *other])
-        assert refused.exit_code == 2
+        refused = invoked(*asked, *other, exits=2)
         assert f"leave {other[0]} out" in refused.stderr

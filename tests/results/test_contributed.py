@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
-from constraintrot.cli.main import main
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.contributed import check as checking
 from constraintrot.report.contributed.check import Planned, Tasks, check
@@ -22,6 +20,7 @@ from constraintrot.report.page.view import Table
 from constraintrot.report.qualification import CRITERIA, Qualification
 from constraintrot.tasks.rebuildable import TASKS
 from results.tools import contributed
+from tests.invoked import invoked
 
 COMMITTED = Path(__file__).parents[2] / "results" / contributed.CONTRIBUTED
 NAME = "qwen2.5-coder-1.5b-review"
@@ -168,18 +167,16 @@ def test_what_was_changed_is_named(
 
 def test_a_file_that_was_changed_is_named_even_where_its_words_fit(folder: Path) -> None:
     replaced(folder, EPISODES, ",none,", ",None,")
-    said = CliRunner().invoke(main, ["results", "check", str(folder)])
-    assert said.exit_code == 1
+    said = invoked("results", "check", folder, exits=1)
     assert "episodes.csv: was changed since run.yaml was written" in said.output
     assert said.output.endswith("24 of 24 planned episodes played; 1 do not fit\n")
 
 
 def test_a_folder_that_cannot_be_read_says_what_to_do(tmp_path: Path, folder: Path) -> None:
-    said = CliRunner().invoke(main, ["results", "check", str(tmp_path)])
-    assert said.exit_code == 2
+    said = invoked("results", "check", tmp_path, exits=2)
     assert "constraintrot results export" in said.output
     (folder / RUN).write_text("format: 1\nname: ../up\n")
-    said = CliRunner().invoke(main, ["results", "check", str(folder)])
+    said = invoked("results", "check", folder)
     assert (said.exit_code, "name: String should match" in said.output) == (2, True)
 
 
@@ -247,7 +244,7 @@ def test_a_plan_that_nobody_can_rebuild_ends_at_once(
     monkeypatch.setenv("CONSTRAINTROT_PRIVATE_KEY", "k" * 32)
     _argument(name, value)(folder)
     redigest(folder)
-    told = CliRunner().invoke(main, ["results", "check", str(folder)])
+    told = invoked("results", "check", folder)
     assert told.exit_code in (1, 2)
     assert said in told.output
     assert "Traceback" not in told.output
@@ -270,7 +267,7 @@ def test_no_cell_ends_a_check_in_a_traceback(value: str, folder: Path) -> None:
         with (folder / EPISODES).open("w", newline="") as file:
             csv.writer(file).writerows([heads, cells, *rest])
         redigest(folder)
-        told = CliRunner().invoke(main, ["results", "check", str(folder)])
+        told = invoked("results", "check", folder)
         # What is read as it was planned fits: no text but True allows, and a gap is no utility.
         read_alike = name == "allowed" or (name, value) in (("utility", ""), ("utility", "nan"))
         assert told.exit_code in ((0, 1, 2) if read_alike else (1, 2)), (name, told.output)
@@ -281,10 +278,10 @@ def test_no_cell_ends_a_check_in_a_traceback(value: str, folder: Path) -> None:
 def test_a_device_or_a_pipe_is_not_waited_for(name: str, folder: Path) -> None:
     (folder / name).unlink()
     (folder / name).symlink_to("/dev/zero")
-    assert CliRunner().invoke(main, ["results", "check", str(folder)]).exit_code in (1, 2)
+    assert invoked("results", "check", folder).exit_code in (1, 2)
     (folder / name).unlink()
     os.mkfifo(folder / name)
-    assert CliRunner().invoke(main, ["results", "check", str(folder)]).exit_code in (1, 2)
+    assert invoked("results", "check", folder).exit_code in (1, 2)
 
 
 def _many_logs(folder: Path) -> None:
@@ -327,7 +324,7 @@ def test_a_hostile_folder_is_refused_soon_and_moves_no_cursor(
     tamper: Callable[[Path], None], found: str, folder: Path
 ) -> None:
     tamper(folder)
-    told = CliRunner().invoke(main, ["results", "check", str(folder)])
+    told = invoked("results", "check", folder)
     assert told.exit_code in (1, 2), told.output
     assert isinstance(told.exception, SystemExit)
     assert found in told.output

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
-from constraintrot.cli.main import main
 from constraintrot.models.in_process import weights
 from constraintrot.runs import estimate
 from constraintrot.runs.estimate import Rate
 from constraintrot.runs.plan import Size
+from tests.invoked import invoked
 
 LOCAL = "local/qwen2.5-coder-1.5b"
 SIZE = Size(8, 40, (80_000, 120_000), (2_000, 6_000), (0, 20_000))
@@ -121,7 +120,7 @@ def test_a_command_tells_its_estimate_before_it_plays(
     command: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(main, [*command.split(), str(tmp_path / "out")])
+    result = invoked(*command.split(), tmp_path / "out")
     first = next(line for line in result.stderr.splitlines() if line.startswith("Estimate"))
     assert first.startswith(f"Estimate for scripted/obedient: {told}, at most ")
     assert "$ 0.00" in first

@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from constraintrot.cli.main import main
 from constraintrot.report.arms import frame_rate, labels, sessions
 from constraintrot.report.frame import planned_episodes
 from constraintrot.runs import recorded
@@ -16,6 +15,7 @@ from constraintrot.scenario import user_files
 from constraintrot.stats.interval import Estimate, Interval
 from tests.doctor import recordings
 from tests.doctor import sessions as made
+from tests.invoked import invoked
 
 RULE = "Never push to main."
 LONG = "The report has {} rows, of which none is of this year, and each has a name and a date."
@@ -63,7 +63,7 @@ def compared(path: Path, *words: str) -> Result:
         "variants=1",
         *words,
     ]
-    return CliRunner().invoke(main, line)
+    return invoked(*line)
 
 
 def test_a_session_goes_all_the_way_and_on_where_it_was_stopped(
@@ -117,7 +117,7 @@ def test_a_wrong_call_plays_nothing(words: tuple[str, ...], says: str, tmp_path:
     assert result.exit_code == 2
     assert says in result.output
     plain = [word for word in ("scenario", "from-session", "s", "-o", "o", *words)]
-    assert "are for --compare" in CliRunner().invoke(main, plain).output
+    assert "are for --compare" in invoked(*plain).output
 
 
 def test_sessions_are_the_clusters_of_their_episodes(
@@ -134,15 +134,13 @@ def test_sessions_are_the_clusters_of_their_episodes(
     )
     out = tmp_path / "out"
     line = ["scenario", "from-session", str(tmp_path / "in"), "--rule", RULE, "-o", str(out)]
-    result = CliRunner().invoke(main, line)
-    assert result.exit_code == 0, result.output
+    result = invoked(*line, exits=0)
     assert "! left out" in result.output
     assert [path.name for path in sorted(out.iterdir())] == [
         f"session-00{n}.yaml" for n in (1, 2, 3)
     ]
     played = ["-o", str(out), "--compare", "-T", "variants=2", *line[2:3]]
-    said = CliRunner().invoke(main, ["scenario", "from-session", *played])
-    assert said.exit_code == 0, said.output
+    said = invoked("scenario", "from-session", *played, exits=0)
     assert "3 recorded sessions: each is one cluster of the intervals." in said.output
     frame = planned_episodes([*tmp_path.glob("out-compared-*/scripted-obedient/logs")])
     of_one = frame[(frame["condition"] == "compaction") & (frame["defense"] == "none")]
@@ -152,5 +150,5 @@ def test_sessions_are_the_clusters_of_their_episodes(
     assert lower(clustered) == lower(frame_rate(of_one[::2].assign(session=None))) < lower(alone)
     single = of_one[of_one["session"] == of_one["session"].iloc[0]]
     assert labels(single).tolist() == [0, 1]
-    refused = CliRunner().invoke(main, [*line[:-1], str(tmp_path / "one.yaml")])
+    refused = invoked(*line[:-1], tmp_path / "one.yaml")
     assert "there are 4 sessions; name a folder, or one of them with --at" in refused.output

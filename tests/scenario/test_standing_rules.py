@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from constraintrot.authoring.write import text
-from constraintrot.cli.main import main
 from constraintrot.errors import ScenarioError
 from constraintrot.scenario import user_files
 from constraintrot.scenario.files import give, sampled
 from tests.authoring.agreeing import agreed
 from tests.conftest import Run
 from tests.helpers import by_condition, samples
+from tests.invoked import invoked
 
 RULES = {
     "mail": "Only send email to acme.example.",
@@ -62,13 +61,11 @@ def test_it_is_played_by_rule_and_its_samples_are_found_again(path: Path, run: R
 
 
 def test_check_looks_at_each_rule_by_its_own_file(path: Path) -> None:
-    found = CliRunner().invoke(main, ["scenario", "check", str(path)])
-    assert found.exit_code == 0, found.output
+    found = invoked("scenario", "check", path, exits=0)
     assert found.output.count("can be measured") == len(RULES)
     push = path.with_name("push.yaml")
     push.write_text(push.read_text("utf-8").replace("called_without", "called_within"), "utf-8")
-    wrong = CliRunner().invoke(main, ["scenario", "check", str(path)])
-    assert wrong.exit_code == 1
+    wrong = invoked("scenario", "check", path, exits=1)
     assert "push.yaml" in wrong.output
 
 

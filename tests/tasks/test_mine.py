@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import EvalLog
 
 from constraintrot.authoring.draft import draft
 from constraintrot.authoring.write import dumped, text
-from constraintrot.cli.main import main
 from constraintrot.errors import ParameterError, ScenarioError
 from constraintrot.scenario import user_files
 from constraintrot.scenario.files import every, give, load, sampled
@@ -21,6 +20,7 @@ from constraintrot.tasks.mine import chosen, mine
 from constraintrot.tasks.qualification import qualification
 from tests.conftest import Run
 from tests.helpers import by_condition, samples
+from tests.invoked import invoked
 
 POLICY = "Never delete mail younger than 30 days."
 OTHER = "Only email dana@acme.example."
@@ -45,8 +45,7 @@ def _forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(user_files, "_made_known", user_files.version() + 1)
 
 
-def cli(*words: str) -> Result:
-    return CliRunner().invoke(main, ["scenario", *words])
+cli = partial(invoked, "scenario")
 
 
 PARTS: list[dict[str, Any]] = [
@@ -173,15 +172,13 @@ def test_a_history_longer_than_any_window_is_refused(path: Path) -> None:
 
 
 def test_a_seed_that_no_variant_has_is_refused(path: Path) -> None:
-    shown = CliRunner().invoke(main, ["show", str(path), "--seed", "99999999"])
-    assert shown.exit_code == 2
+    shown = invoked("show", path, "--seed", "99999999", exits=2)
     assert "seeds 0 to" in shown.output
 
 
 def test_a_bare_yes_is_one_line(path: Path) -> None:
     path.write_text(path.read_text().replace("  - client: Harlow\n", "  - client: yes\n"))
-    found = cli("check", str(path))
-    assert found.exit_code == 1
+    found = cli("check", str(path), exits=1)
     (line,) = [one for one in found.output.splitlines() if "mine.yaml" in one]
     assert "a bare yes" in line
     assert "'yes'" in found.output
@@ -207,24 +204,20 @@ def test_findings_have_a_line_and_an_exit_status(path: Path, tmp_path: Path) -> 
     data = draft(POLICY).data
     data["exercise"] = data["exercise"][:2]
     path.write_text(dumped(data))
-    weak = cli("check", "--seeds", "1", str(path))
-    assert weak.exit_code == 0
+    weak = cli("check", "--seeds", "1", str(path), exits=0)
     assert "(weak)" in weak.output
     assert cli("check", "--strict", "--seeds", "1", str(path)).exit_code == 1
     path.write_text(path.read_text().replace("ack:", "akc:"))
-    wrong = cli("check", str(path))
-    assert wrong.exit_code == 1
+    wrong = cli("check", str(path), exits=1)
     line = next(at for at, one in enumerate(path.read_text().splitlines(), 1) if "akc" in one)
     assert f"{path}:{line}: akc: unknown key 'akc'" in wrong.output
     (tmp_path / "worse.yaml").write_bytes(b"\xff")
-    worse = cli("check", str(tmp_path))
-    assert worse.exit_code == 2
+    worse = cli("check", str(tmp_path), exits=2)
     assert "not UTF-8" in worse.output
 
 
 def test_a_draft_overwrites_nothing_and_may_go_to_standard_output(path: Path) -> None:
-    kept = cli("new", OTHER, "-o", str(path))
-    assert kept.exit_code == 2
+    kept = cli("new", OTHER, "-o", str(path), exits=2)
     assert "--force" in kept.output
     shown = cli("new", OTHER, "--family", "mail_out")
     assert "family: mail_out\n" in shown.output
@@ -232,20 +225,18 @@ def test_a_draft_overwrites_nothing_and_may_go_to_standard_output(path: Path) ->
 
 
 def test_show_and_grade_take_a_file(path: Path, tmp_path: Path) -> None:
-    shown = CliRunner().invoke(main, ["show", str(path), "--json"])
+    shown = invoked("show", path, "--json")
     call = json.loads(shown.output)["ground_truth"]["violates"]
     (tmp_path / "call.json").write_text(json.dumps(call))
     words = ["grade", str(path), "--call", str(tmp_path / "call.json")]
-    assert json.loads(CliRunner().invoke(main, words).output)["outcome"] == "violated"
+    assert json.loads(invoked(*words).output)["outcome"] == "violated"
 
 
 def test_a_model_may_word_it(path: Path) -> None:
-    said = cli("new", POLICY, "-o", str(path), "--force", "--model", "mockllm/model")
-    assert said.exit_code == 0, said.output
+    said = cli("new", POLICY, "-o", str(path), "--force", "--model", "mockllm/model", exits=0)
     assert "words were not used for requests" in said.output
     assert "Estimate for mockllm/model: at most 2 model calls, " in said.output
-    none = cli("new", POLICY, "-o", str(path), "--force", "--model", "nothing/here")
-    assert none.exit_code == 2
+    none = cli("new", POLICY, "-o", str(path), "--force", "--model", "nothing/here", exits=2)
     assert "nothing" in none.output
 
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from constraintrot.cli.main import main
 from constraintrot.coding_agents.catalogue import package
 from constraintrot.coding_agents.endpoint import serving
 from constraintrot.coding_agents.pins.agents import AGENTS, Scope
@@ -30,6 +29,7 @@ from constraintrot.coding_agents.sandbox import without_network
 from constraintrot.coding_agents.wire.answers import Protocol, protocol_of
 from constraintrot.coding_agents.wire.requests import read
 from tests.coding_agents.pins.conftest import settings, write_settings
+from tests.invoked import invoked
 
 Pinned = Callable[..., Change]
 # Looked for in the real home, which no test has.
@@ -204,7 +204,7 @@ def test_an_agent_that_does_otherwise_proves_nothing(
 
 def status(*arguments: str) -> Result:
     network = "none" if without_network() else "host"
-    return CliRunner().invoke(main, ["pin", "status", "--network", network, *arguments])
+    return invoked("pin", "status", "--network", network, *arguments)
 
 
 def test_a_hook_that_the_user_has_not_trusted_is_not_in_force(

@@ -6,14 +6,13 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from constraintrot import Principal, load_pins, pinned
-from constraintrot.cli.main import main
 from constraintrot.coding_agents.pins import checking, compiled, owners
 from constraintrot.coding_agents.pins.agents import AGENTS
 from constraintrot.coding_agents.pins.record import Pin, pins_folder, records
@@ -22,6 +21,7 @@ from constraintrot.defenses.operator import OperatorError, PinList, SigningKey
 from constraintrot.defenses.operator.pin_list import ListedPin, read_list
 from tests.coding_agents.pins.conftest import fire, said
 from tests.docs_code import DOCS
+from tests.invoked import invoked
 
 OWNER = SigningKey.from_seed(b"the owner's key of these tests..")
 OTHER = SigningKey.from_seed(b"somebody else's key of the tests")
@@ -64,20 +64,17 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-def call(*arguments: str, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(main, ["pin", *arguments], input=stdin)
+call = partial(invoked, "pin")
 
 
 def done(*arguments: str, stdin: str | None = None) -> str:
-    result = call(*arguments, stdin=stdin)
-    assert result.exit_code == 0, result.output
+    result = call(*arguments, input=stdin, exits=0)
     return result.output
 
 
 def refusal(*arguments: str) -> str:
     """The one line of a command that is refused."""
-    result = call(*arguments)
-    assert result.exit_code == 2, result.output
+    result = call(*arguments, exits=2)
     told = result.output.strip().splitlines()
     assert len(told) == 1, told
     return told[0]
@@ -119,7 +116,7 @@ def test_an_owner_exports_a_members_hook_says_it_and_an_amendment_follows(
     (shop / owners.IN_REPOSITORY).unlink()
     monkeypatch.chdir(shop)
     key, rules = tmp_path / "owner.key", tmp_path / "team.md"
-    assert CliRunner().invoke(main, ["operator", "keygen", str(key)]).exit_code == 0
+    invoked("operator", "keygen", key, exits=0)
     rules.write_text(RULE)
     told = done("export", "--project", "--key", str(key), "--rules", str(rules))
     assert "the list 'shop' of the repository github.com/acme/shop, revision 1, 1 policy" in told
@@ -153,7 +150,7 @@ def test_one_list_of_the_users_is_for_hooks_frameworks_and_the_proxy(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert CliRunner().invoke(main, ["operator", "keygen", "me.key"]).exit_code == 0
+    invoked("operator", "keygen", "me.key", exits=0)
     seeds = tmp_path / "seeds"
     seeds.mkdir()
     (seeds / "mail.md").write_text("Mail nobody.")
@@ -178,8 +175,7 @@ def test_the_docs_list_is_written_and_loaded_as_the_page_says(
         r"```(?:console|python)\n(.*?)```", page.split("## One signed")[1], re.S
     )
     for line in commands.splitlines():
-        made = CliRunner().invoke(main, line.removeprefix("$ constraintrot ").split())
-        assert made.exit_code == 0, made.output
+        invoked(*line.removeprefix("$ constraintrot ").split(), exits=0)
     names: dict[str, Any] = {}
     exec(code, names)
     assert RULE in pinned([], names["rules"])[0]["content"]
@@ -341,7 +337,7 @@ def test_an_older_list_is_refused_and_the_later_one_holds(
     # Neither does a new installation, nor the same owner trusted again.
     done("uninstall", "claude", "--project")
     assert why in refusal("install", "claude", "--project")
-    assert why in call("trust", stdin="y\n").output
+    assert why in call("trust", input="y\n").output
     write(shop, signed("Deploy on Tuesdays only.", revision=3))
     done("install", "claude", "--project")
     assert "Tuesdays" in said(held())
@@ -353,8 +349,7 @@ def test_a_list_in_another_repository_is_nobodys_policy(
     hostile = clone(tmp_path / "hostile", "https://github.com/mallory/toy")
     monkeypatch.chdir(hostile)
     assert "which you do not trust for it" in refusal("install", "claude", "--project")
-    told = call("trust", stdin="y\n")
-    assert told.exit_code == 2
+    told = call("trust", input="y\n", exits=2)
     assert "this is the repository github.com/mallory/toy" in told.output
     # Nor with git's folder of the shop, nor as a list of the user's, nor through a link.
     shutil.copyfile(shop / ".git" / "config", hostile / ".git" / "config")
@@ -399,7 +394,7 @@ def test_a_users_list_is_not_changed_for_another_one_that_is_trusted_too(
 
 @pytest.mark.parametrize("answer", ["n\n", "", "\n"])
 def test_nobody_is_trusted_without_an_answer(shop: Path, answer: str) -> None:
-    assert call("trust", stdin=answer).exit_code == 1
+    assert call("trust", input=answer).exit_code == 1
     assert "which you do not trust for it" in refusal("install", "claude", "--project")
 
 
@@ -505,7 +500,7 @@ def test_trust_that_ends_takes_out_copies_of_a_users_list(shop: Path, tmp_path: 
 
 def test_a_list_shows_no_terminal_escapes_before_it_is_trusted(shop: Path) -> None:
     write(shop, signed("Be good.\x1b[2J\x1b]0;x\x07"))
-    told = call("trust", stdin="y\n").output
+    told = call("trust", input="y\n").output
     assert "\x1b" not in told
     assert "control character" in refusal("install", "claude", "--project")
 

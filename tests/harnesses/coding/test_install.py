@@ -9,12 +9,11 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from constraintrot.cli.main import main
 from constraintrot.coding_agents import install
 from constraintrot.coding_agents.catalogue import PACKAGES, Package, package
 from constraintrot.coding_agents.pins.checking import program_of
@@ -25,6 +24,7 @@ from constraintrot.runs import versions
 from constraintrot.runs.survey import check
 from constraintrot.runs.survey_matrix import Cell, Change, Fate, changes, markdown
 from tests.harnesses.coding.fakes import INSTALLED, NETWORK, PACKAGE, Fake
+from tests.invoked import invoked
 
 CODEX = package("codex")
 # Writes what it was asked for where npm would put it.
@@ -75,18 +75,15 @@ def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Path:
     return cache / "agents"
 
 
-def agents(*arguments: str, said: str = "") -> Result:
-    return CliRunner().invoke(main, ["agents", *arguments], input=said)
+agents = partial(invoked, "agents")
 
 
 def test_the_licence_is_named_and_asked_for(npm: Path) -> None:
-    refused = agents("install", "codex", said="n\n")
-    assert refused.exit_code == 1
+    refused = agents("install", "codex", input="n\n", exits=1)
     assert "Codex CLI 0.169.0, about 404 MB, from npm" in refused.output
     assert "licence: Apache-2.0" in refused.output
     assert not (npm / "codex").exists()
-    accepted = agents("install", "codex", said="y\n")
-    assert accepted.exit_code == 0, accepted.output
+    accepted = agents("install", "codex", input="y\n", exits=0)
     program = npm / "codex/0.169.0/node_modules/.bin/codex"
     assert str(program) in accepted.output
     assert (npm / "codex/0.169.0/asked").read_text().split()[-1] == "@openai/codex@0.169.0"
@@ -104,8 +101,7 @@ def test_no_is_the_answer_of_a_closed_input_and_yes_can_be_given_before(npm: Pat
 def test_what_npm_says_is_told_and_nothing_half_is_left(npm: Path) -> None:
     npm.mkdir(parents=True)
     (npm / "refuse").touch()
-    failed = agents("install", "codex", "--yes")
-    assert failed.exit_code == 2
+    failed = agents("install", "codex", "--yes", exits=2)
     assert "npm could not install @openai/codex@0.169.0:\nnpm error 404" in failed.output
     assert install.find(CODEX) is None
     assert not list(npm.glob("codex/*.partial"))
@@ -155,8 +151,7 @@ CELL = Cell("Codex CLI", "0.169.0", "auto", "user", "verbatim")
 def test_the_newest_version_is_checked_beside_the_one_that_was_tried(
     npm: Path, monkeypatch: pytest.MonkeyPatch, now: Fate, status: int
 ) -> None:
-    missing = agents("check", "--latest", "codex")
-    assert missing.exit_code == 1
+    missing = agents("check", "--latest", "codex", exits=1)
     assert "not here; constraintrot agents install codex" in missing.output
     assert agents("install", "codex", "--yes").exit_code == 0
     played: list[tuple[str, str]] = []

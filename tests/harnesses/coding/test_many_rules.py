@@ -9,9 +9,7 @@ from typing import Any, get_args
 
 import anyio
 import pytest
-from click.testing import CliRunner
 
-from constraintrot.cli.main import main
 from constraintrot.coding_agents import install
 from constraintrot.coding_agents.catalogue import PACKAGES, package
 from constraintrot.errors import EpisodeError, ParameterError
@@ -20,6 +18,7 @@ from constraintrot.runs import survey
 from constraintrot.runs.survey import Session, survey_session
 from constraintrot.runs.survey_matrix import Cell, Fate, markdown, read_rows
 from tests.harnesses.coding import fakes
+from tests.invoked import invoked
 
 PACKAGE = package("codex")
 RESULTS = Path(__file__).parents[3] / "results"
@@ -161,16 +160,14 @@ def test_the_command_goes_on_with_an_earlier_table_and_plays_what_it_lacks(
     words = ["agents", "survey", "codex", "--from", str(rows), "--log-dir", str(tmp_path / "logs")]
     words += ["--network", fakes.NETWORK, "--markdown", str(table), "--session", "sub-agent"]
     asked.clear()  # Who played would fail.
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == 0, done.output
+    done = invoked(*words, exits=0)
     assert table.read_text() == (RESULTS / "coding-agents.md").read_text()
     # Without the rows of sub-agents, those alone are played.
     asked["codex"] = fakes.Fake("chat")
     kept = tmp_path / "rows.csv"
     lines = rows.read_text().splitlines(keepends=True)
     kept.write_text("".join(line for line in lines if "Codex CLI,0.169.0,sub-agent" not in line))
-    done = CliRunner().invoke(main, [word if word != str(rows) else str(kept) for word in words])
-    assert done.exit_code == 0, done.output
+    done = invoked(*[word if word != str(rows) else str(kept) for word in words], exits=0)
     assert "Codex CLI 0.169.0, sub-agent, user: not told #7 -> #8" in done.stderr
 
 

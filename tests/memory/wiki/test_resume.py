@@ -8,13 +8,12 @@ from pathlib import Path
 
 import anyio
 import pytest
-from click.testing import CliRunner
 from inspect_ai.model import Model
 
-from constraintrot.cli.main import main
 from constraintrot.memory.wiki import Ingested, Memory, Source, Wiki, WikiError
 from constraintrot.memory.wiki.roles import ingest
 from tests.helpers import answering
+from tests.invoked import invoked
 from tests.memory.wiki.vaults import BADGES, MAIL, MAIL_PLAN, TIME, KilledError, dying, empty
 
 ANSWER = json.dumps({"pages": [{"title": "Mail", "add": ["One fact."]}]})
@@ -91,7 +90,7 @@ def test_the_command_goes_on_where_it_was_stopped(
     def run(writer: Counted) -> list[str]:
         found: Callable[..., Model] = lambda _, **_given: writer.model  # noqa: E731
         monkeypatch.setattr("inspect_ai.model.get_model", found)
-        told = CliRunner().invoke(main, ["wiki", "ingest", vault, *map(str, files), "--model", "x"])
+        told = invoked("wiki", "ingest", vault, *files, "--model", "x")
         return told.stdout.splitlines()
 
     killed, going_on = Counted(dies_at=3), Counted()

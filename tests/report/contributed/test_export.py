@@ -7,15 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from inspect_ai.log import EvalError, EvalLog, read_eval_log, write_eval_log
 
-from constraintrot.cli.main import main
 from constraintrot.redaction import MASK
 from constraintrot.report.contributed.check import check
 from constraintrot.report.contributed.folder import CALLS, EPISODES, RUN, read_run
 from constraintrot.tasks.rebuildable import TASKS
 from tests.conftest import Run
+from tests.invoked import invoked
 
 Changed = Callable[..., Path]
 
@@ -39,7 +39,7 @@ def changed(log: Path, tmp_path: Path) -> Changed:
 
 
 def export(folder: Path, *given: str | Path) -> Result:
-    return CliRunner().invoke(main, ["results", "export", *map(str, given), "-o", str(folder)])
+    return invoked("results", "export", *given, "-o", folder)
 
 
 def test_a_folder_holds_what_the_grading_reads_and_nothing_else(log: Path, tmp_path: Path) -> None:
@@ -173,8 +173,7 @@ def test_a_report_and_a_store_hold_no_secret(changed: Changed, tmp_path: Path) -
         ["table", str(log)],
         ["results", "export", str(log), "-o", str(tmp_path / "mine")],
     ):
-        said = CliRunner().invoke(main, words)
-        assert said.exit_code == 0, said.output
+        said = invoked(*words, exits=0)
         assert "hidden-word" not in said.output
     written = [path for path in tmp_path.rglob("*") if path.is_file() and path != log]
     assert len(written) > 8

@@ -10,12 +10,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from constraintrot.cli import report as cli_report
-from constraintrot.cli.main import main
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.report import cells, compare_output, stored
 from constraintrot.report.arms import frame_rate
@@ -28,6 +26,7 @@ from constraintrot.report.store import Commit, Store
 from constraintrot.stats.rate import BCA
 from tests.bench_report import episodes as invented
 from tests.bench_report import settings as settings_of
+from tests.invoked import invoked
 
 
 def add(store: Store, rows: list[dict[str, Any]], cell: str, **more: Any) -> Commit:
@@ -289,15 +288,13 @@ def test_the_command_writes_an_overview_of_a_large_store(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cli_report, "LARGEST_PAGE", 100)
-    done = CliRunner().invoke(main, ["report", store.url, "-o", str(tmp_path)])
-    assert done.exit_code == 0, done.output
+    invoked("report", store.url, "-o", tmp_path, exits=0)
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["kind"] == "overview"
     table = pd.read_csv(tmp_path / "rates.csv")
     assert len(table) == len(summary["rates"]) > 10
     assert '<table role="table">' in (tmp_path / "report.html").read_text()
-    refused = CliRunner().invoke(main, ["report", store.url, "-o", str(tmp_path), "--figures"])
-    assert refused.exit_code == 2
+    refused = invoked("report", store.url, "-o", tmp_path, "--figures", exits=2)
     assert "an overview takes no" in refused.output
 
 
@@ -312,8 +309,7 @@ def test_a_log_is_committed_as_the_report_reads_it(scripted: Path, tmp_path: Pat
         of_store.planned.sort_values("episode", ignore_index=True),
         of_logs.planned.sort_values("episode", ignore_index=True),
     )
-    refused = CliRunner().invoke(main, ["store", "add", str(tmp_path), str(tmp_path / "nothing")])
-    assert refused.exit_code == 2
+    refused = invoked("store", "add", tmp_path, tmp_path / "nothing", exits=2)
     assert "no such log" in refused.output
 
 

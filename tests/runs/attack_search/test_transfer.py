@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from constraintrot.attacks.search_results.journal import Journal, begin
 from constraintrot.attacks.search_results.trial import Candidate
-from constraintrot.cli.main import main
 from constraintrot.errors import ParameterError
 from constraintrot.runs.attack_search import transfer
 from constraintrot.runs.attack_search.report import overview
@@ -17,6 +16,7 @@ from constraintrot.runs.attack_search.strategies import member
 from constraintrot.runs.attack_search.transfer import Matrix, Target, target
 from tests.attacks.search_results.cases import rows, settings, trial
 from tests.attacks.search_results.cases import written as by_hand
+from tests.invoked import invoked
 
 FOLLOW, HALF, RESIST = (
     Target("scripted/obedient", {"summarizer": f"scripted/summarizer-{kind}"})
@@ -139,8 +139,7 @@ def test_the_best_of_each_target_is_marked(tmp_path: Path) -> None:
 # The commands.
 
 
-def command(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["attack", *arguments])
+command = partial(invoked, "attack")
 
 
 def test_search_report_and_transfer_from_the_command_line(tmp_path: Path) -> None:
@@ -148,8 +147,7 @@ def test_search_report_and_transfer_from_the_command_line(tmp_path: Path) -> Non
     asked = ["search", "soft_email", "--model", "scripted/obedient", "--strategy", "pool"]
     asked += ["--model-role", "summarizer=scripted/summarizer-half", "--queries", "3"]
     asked += ["--variants", "1", "--eval-variants", "1", "-T", "rounds=2", "--log-dir", logs]
-    result = command(*asked, "--out", out)
-    assert result.exit_code == 0, result.output
+    result = command(*asked, "--out", out, exits=0)
     assert "1/1 = 100 %" in result.stdout
     assert "prompt 3 of 3: broke 1 of 1" in result.stderr
     assert rows(Path(out))[0]["settings"]["parameters"] == {"locale": "en", "rounds": 2}
@@ -157,8 +155,9 @@ def test_search_report_and_transfer_from_the_command_line(tmp_path: Path) -> Non
     assert "target" in command("report", out, out).stdout
     models = "scripted/obedient+scripted/summarizer-half,scripted/obedient"
     matrix = str(tmp_path / "t.jsonl")
-    result = command("transfer", out, "--models", models, "--out", matrix, "--log-dir", logs)
-    assert result.exit_code == 0, result.output
+    result = command(
+        "transfer", out, "--models", models, "--out", matrix, "--log-dir", logs, exits=0
+    )
     assert "no attack" in result.stdout
     # One prompt and no attack, on one variant, on two targets of one agent.
     assert "Estimate for scripted/obedient: 4 episodes" in result.stderr
@@ -180,8 +179,7 @@ def test_search_report_and_transfer_from_the_command_line(tmp_path: Path) -> Non
 def test_wrong_arguments(tmp_path: Path, arguments: list[str], message: str) -> None:
     out = tmp_path / "found.jsonl"
     asked = ["search", "soft_email", "--model", "scripted/obedient", "--out", str(out)]
-    result = command(*asked, *arguments)
-    assert result.exit_code == 2
+    result = command(*asked, *arguments, exits=2)
     assert message in result.stderr
     assert not out.exists()
 
@@ -195,9 +193,8 @@ def test_a_target_that_does_not_exist_is_named_before_anything_is_played(
     found_on(tmp_path / "found.jsonl", "follow", "inject_note")
     out = tmp_path / "t.jsonl"
     result = command(
-        "transfer", str(tmp_path / "found.jsonl"), "--models", models, "--out", str(out)
+        "transfer", str(tmp_path / "found.jsonl"), "--models", models, "--out", str(out), exits=2
     )
-    assert result.exit_code == 2
     assert result.stderr.startswith(
         "constraintrot: --models scripted/nobody: unknown scripted model"
     )
@@ -205,6 +202,5 @@ def test_a_target_that_does_not_exist_is_named_before_anything_is_played(
 
 
 def test_a_file_that_is_none(tmp_path: Path) -> None:
-    result = command("report", str(tmp_path / "none.jsonl"))
-    assert result.exit_code == 2
+    result = command("report", str(tmp_path / "none.jsonl"), exits=2)
     assert "cannot be read" in result.stderr

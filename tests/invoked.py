@@ -1,0 +1,14 @@
+"""``constraintrot`` as a shell runs it."""
+
+from __future__ import annotations
+
+from click.testing import CliRunner, Result
+
+from constraintrot.cli.main import main
+
+
+def invoked(*words: object, input: str | None = None, exits: int | None = None) -> Result:
+    """What the command says; it ends with ``exits`` where that is given."""
+    done = CliRunner().invoke(main, [str(word) for word in words], input=input)
+    assert exits is None or done.exit_code == exits, done.output
+    return done
