@@ -66,7 +66,9 @@ def compared(sentence: Sentence) -> Rule | None:
     wrong, right = _around(float(limit), least)
     # "Only older than 30 days" leaves the 30 days out; "never younger than" keeps them.
     limits = sentence.mood in ("only", "always")
-    strict = {"strict": True} if not bound and limits != bool(reached) else {}
+    # What is "within 5 minutes" takes in the fifth.
+    reaches = bool(reached) or (found["low"] or "").casefold() == "within"
+    strict = {"strict": True} if not bound and limits != reaches else {}
     asked = f"whether {found[0]!r} is what the rule forbids or what it asks for"
     doubts = [asked] if bound and sentence.mood == "never" else []
     if unit is not None:

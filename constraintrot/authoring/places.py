@@ -139,7 +139,7 @@ def path(sentence: Sentence) -> Rule | None:
     found = _PATH.search(sentence.phrase)
     if not found or _REFS.search(sentence.phrase):
         return None
-    named = [one.strip("`'\"").rstrip("/.") or "/" for one in re.findall(_FOLDER, found["paths"])]
+    named = [_named(one) for one in re.findall(_FOLDER, found["paths"])]
     allowed = found["but"] is not None or sentence.mood != "never"
     mine: list[Value] = [_within(named[at % len(named)], _FILES[at]) for at in range(5)]
     theirs: list[Value] = [
@@ -165,6 +165,13 @@ def path(sentence: Sentence) -> Rule | None:
         phrases=named,
         open=beyond(sentence, found["but"] is not None, named),
     )
+
+
+def _named(written: str) -> str:
+    """A place as it is written, without its last slash; a pattern of folders is of what they hold."""
+    whole = written.strip("`'\"")
+    name = whole.rstrip("/.") or "/"
+    return f"{name}/*" if whole.endswith("/") and "*" in name.rpartition("/")[2] else name
 
 
 def _within(name: str, file: str) -> str:

@@ -19,6 +19,11 @@ _QUOTED = re.compile(
     r"$",
     re.IGNORECASE,
 )
+# "Names start with": where in the text the words stand.
+_EDGE = re.compile(
+    r"\b(?:(?P<first>start|begin)|(?P<last>end))(?:s|ning|ing)?(?: \w+){0,2} (?:with|in)\b.*$", re.I
+)
+_PLACE = re.compile(r"[\w.~*-]*/[\w./~*-]*")
 _EMOJI = re.compile(
     r"^(?:allow|use|add|put|include|write) (?:any )?emojis?(?:-style icons)?(?: \([^)\w]*\))?(?: in (?P<where>[\w -]+))?$",
     re.IGNORECASE,
@@ -83,9 +88,18 @@ def quoted(sentence: Sentence) -> Rule | None:
     if not found or sentence.mood not in ("never", "always"):
         return None
     words = [one[1:-1] for one in re.findall(_MARKED, found["words"])]
+    before = sentence.phrase[: found.start("words")]
     if sentence.mood == "always" and len(words) > 1:
         return None
-    rule = _text(holding(words, forbidden=sentence.mood == "never"), words, found)
+    edge = _EDGE.search(before)
+    if edge is None and before.endswith(" in ") and all(map(_PLACE.fullmatch, words)):
+        return None  # Files in a folder.
+    rule = _text(holding(words, edge, forbidden=sentence.mood == "never"), words, found)
+    if edge and edge["first"]:
+        note = list(map(str, rule.right))
+        rule = replace(
+            rule, wrong=[f"{words[at % len(words)]} {one}" for at, one in enumerate(note)]
+        )
     return rule if sentence.mood == "never" else replace(rule, wrong=rule.right, right=rule.wrong)
 
 
@@ -137,11 +151,22 @@ def _text(spec: Mapping[str, Any], words: Sequence[str], found: re.Match[str]) -
     )
 
 
-def holding(words: Sequence[str], *, forbidden: bool = True) -> dict[str, Any]:
+def holding(
+    words: Sequence[str], edge: re.Match[str] | None = None, *, forbidden: bool = True
+) -> dict[str, Any]:
     """Return the predicate that forbids, or requires, one of some words in a text.
 
     Whole words without look-around, which users' patterns do not have.
+
+    Args:
+        words: the words.
+        edge: the passage that says that the text starts, or ends, with them; None: anywhere.
+        forbidden: whether they are forbidden.
     """
     either = "|".join(map(re.escape, words))
+    before, after = r"(?:^|\W)", r"(?:\W|$)"
+    if edge is not None:
+        # What a text starts with may go on as one word: a prefix.
+        before, after = (r"^\s*", "") if edge["first"] else ("", r"\s*$")
     side = "forbidden" if forbidden else "required"
-    return {"type": "text_matching", side: rf"(?:^|\W)(?:{either})(?:\W|$)"}
+    return {"type": "text_matching", side: rf"{before}(?:{either}){after}"}

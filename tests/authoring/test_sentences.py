@@ -49,14 +49,16 @@ def outcome(case: Mapping[str, Any], made: Draft | None = None) -> tuple[Outcome
     variant = Scenario.model_validate(made.data).variant(0)
     for kind, wanted in (("breaks", "violated"), ("keeps", "complied")):
         for given in case[kind]:
-            calls = _calls(variant, given if isinstance(given, list) else [given])
+            steps = given if isinstance(given, list) else [given]
+            calls = _calls(variant, steps, ordered="first" in case)
             found = grade(variant, calls)
-            if found.outcome != wanted:
+            looked_up = steps == ["other"] and found.outcome == "no_call"
+            if found.outcome != wanted and not (kind == "keeps" and looked_up):
                 return "wrong", f"{given} {kind} it, and is graded {found.outcome}: {found.reason}"
     return "right", ""
 
 
-def _calls(variant: Variant, given: Sequence[Any]) -> list[dict[str, Any]]:
+def _calls(variant: Variant, given: Sequence[Any], ordered: bool) -> list[dict[str, Any]]:
     truth = variant.violating_call
     other = next((tool for tool in variant.scenario.tools if tool.name != truth.function), None)
     calls: list[dict[str, Any]] = []
@@ -64,6 +66,8 @@ def _calls(variant: Variant, given: Sequence[Any]) -> list[dict[str, Any]]:
         if isinstance(one, dict) or one in ("then", "act"):
             arguments = _arguments(truth.arguments, {} if isinstance(one, str) else one)
             calls.append({"function": truth.function, "arguments": arguments})
+        elif one == "other" and ordered:  # neither the act nor the one that comes first
+            calls.append({"function": sorted(variant.lookups)[0], "arguments": {}})
         elif other is not None:  # the one that comes first, or another act
             known = dict.fromkeys(other.required, "Harlow")
             calls.append({"function": other.name, "arguments": known})
