@@ -1,4 +1,4 @@
-"""The number of CPU threads to use on this machine."""
+"""llama.cpp on this machine: its library, and the number of threads that it is to use."""
 
 from __future__ import annotations
 
@@ -27,3 +27,19 @@ def _allowed() -> int | None:
         return min(allowed, max(1, int(quota) // int(period)))
     except (OSError, ValueError):
         return allowed
+
+
+def import_llama() -> Any:
+    """Import xllamacpp such that its threads sleep instead of spinning while they wait.
+
+    Spinning threads are ten times slower if another process uses the cores. OpenMP
+    reads the variable when it is loaded; afterwards it is restored.
+    """
+    name = "OMP_WAIT_POLICY"
+    before = os.environ.get(name)
+    os.environ.setdefault(name, "passive")
+    try:
+        return import_module("xllamacpp")
+    finally:
+        if before is None:
+            del os.environ[name]

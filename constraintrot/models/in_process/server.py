@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import json
-import os
 import secrets
 import threading
 import urllib.request
@@ -16,12 +15,12 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from constraintrot.errors import ConstraintRotError, WeightsError
 from constraintrot.extras import require
+from constraintrot.models.in_process.machine import import_llama
 from constraintrot.models.in_process.prefix_cache import SentPrompts
 from constraintrot.models.in_process.prompt import Control, Prompt
 
@@ -118,8 +117,16 @@ class LlamaServer:
         require("a local/ model", "local")
         self._params = params
         self._key = secrets.token_urlsafe(16)
-        llama = _import_llama()
-        self._server: Any = llama.Server(self._configure(llama, params))
+        llama = import_llama()
+        try:
+            self._server: Any = llama.Server(self._configure(llama, params))
+        except RuntimeError as error:
+            # llama.cpp does not say why.
+            adapted = f" with the adapter {params.adapter}" if params.adapter else ""
+            raise WeightsError(
+                f"llama.cpp cannot load {params.weights}{adapted}: a file is damaged, the adapter"
+                " is not one of these weights, or there is too little memory"
+            ) from error
         # Ignore proxies of the environment: the server is on the loopback.
         self._http = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         self._text_tokens = lru_cache(maxsize=4096)(self._tokenize)
@@ -263,22 +270,6 @@ class LlamaServer:
         stopped = bool(last.get("choices")) and last["choices"][0].get("finish_reason") == "stop"
         cut: Finish = "context" if sent + output >= self._params.context else "length"
         return Completion(text, "stop" if stopped else cut, sent, cached, output, last)
-
-
-def _import_llama() -> Any:
-    """Import xllamacpp such that its threads sleep instead of spinning while they wait.
-
-    Spinning threads are ten times slower if another process uses the cores. OpenMP
-    reads the variable when it is loaded; afterwards it is restored.
-    """
-    name = "OMP_WAIT_POLICY"
-    before = os.environ.get(name)
-    os.environ.setdefault(name, "passive")
-    try:
-        return import_module("xllamacpp")
-    finally:
-        if before is None:
-            del os.environ[name]
 
 
 _servers: dict[ServerParams, Engine] = {}

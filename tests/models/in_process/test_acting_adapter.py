@@ -12,6 +12,7 @@ import pytest
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import ChatMessageUser, Model, ModelOutput, get_model
 
+from constraintrot.errors import WeightsError
 from constraintrot.evaluation.solver import default_scaffold
 from constraintrot.models.in_process import server, weights
 from constraintrot.models.in_process.server import ServerParams
@@ -115,3 +116,14 @@ def test_a_wrong_configuration_is_told_in_one_line(
     with pytest.raises(PrerequisiteError, match=message) as told:
         model_with(servers, name=name, **adapter)
     assert "\n" not in str(told.value.args[0])
+
+
+@pytest.mark.parametrize("adapted", [True, False])
+def test_a_file_that_llama_cpp_does_not_take_is_named(file: Path, adapted: bool) -> None:
+    pytest.importorskip("xllamacpp")
+    base = file.parent / "base.gguf"
+    base.write_bytes(b"GGUF")
+    params = ServerParams(base, 512, 1, 1, 0, file if adapted else None)
+    named = rf" with the adapter {file}:" if adapted else ":"
+    with pytest.raises(WeightsError, match=rf"llama\.cpp cannot load {base}{named} a file is"):
+        server.LlamaServer(params)
