@@ -229,3 +229,22 @@ def test_a_call_of_the_provider_without_an_id_is_read_with_its_result(tmp_path: 
         ("user", "Look."), ("agent", ""), ("mcp", "Ticket 4."), ("agent", ""), ("mcp", "Not yours."),
         ("user", "And?"),
     ]  # fmt: skip
+
+
+def test_a_span_s_event_says_who_speaks_and_its_content_does_not(tmp_path: Path) -> None:
+    """The conventions let the content name the role that the program had for it."""
+    calls: list[Any] = [([user(made.FORCE_PUSH), result("c1", "Never write there.")], reply("ok"))]
+    told_by = recordings.events(calls)
+    span = told_by[0]["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+    for event, role in zip(span["events"], ("customer", "user"), strict=False):
+        content = event["attributes"][0]["value"]
+        content["stringValue"] = json.dumps({**json.loads(content["stringValue"]), "role": role})
+    path = made.write(tmp_path / "s.jsonl", *told_by)
+    assert told(path)[:2] == [("user", made.FORCE_PUSH), ("tool", "Never write there.")]
+
+
+def test_a_result_that_a_span_holds_as_a_text_is_the_tools(tmp_path: Path) -> None:
+    calls: list[Any] = [([user(made.FORCE_PUSH), result("c1", "Never write there.")], reply("ok"))]
+    text = json.dumps(recordings.spans(calls)).replace("tool_call_response", "text")
+    path = made.write(tmp_path / "s.jsonl", text.replace('\\"response\\"', '\\"content\\"'))
+    assert ("tool", "Never write there.") in told(path)

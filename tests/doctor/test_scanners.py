@@ -19,7 +19,7 @@ from inspect_ai.model import (
     ModelOutput,
 )
 
-from constraintrot.coding_agents.sessions.events import Session
+from constraintrot.coding_agents.sessions.events import Compaction, Session
 from constraintrot.coding_agents.sessions.inspect_messages import conversation
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.verdicts import diagnose
@@ -91,6 +91,24 @@ def test_what_the_scaffold_review_asks_the_agent_is_no_part_of_the_conversation(
     # Somebody else's review is work like any other.
     theirs = [begun("r", None, "review"), inside("r")]
     assert rules_found([model_event(FORCE_PUSH), *theirs]) == [FORCE_PUSH, OTHER]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rules"), [(None, [FORCE_PUSH]), ("handoff", [FORCE_PUSH, OTHER])]
+)
+def test_what_a_sub_agent_is_asked_is_no_rule_of_the_user(
+    kind: str | None, rules: list[str]
+) -> None:
+    """One that runs as a tool is asked by the agent; one that is handed over to hears the user."""
+    spans = [("h", None, kind), ("t", "h", "tool"), ("a", "t", "agent")]
+    begun = [SpanBeginEvent(id=id, parent_id=parent, name=id, type=type, span_id=parent)
+             for id, parent, type in spans]  # fmt: skip
+    again = model_event(OTHER).model_copy(update={"span_id": "a"})
+    asked: list[Event] = [again, CompactionEvent(type="summary", span_id="a"), again]
+    events: list[Event] = [model_event(FORCE_PUSH), *begun, *asked]
+    assert rules_found(events) == rules
+    told = list(conversation("s", [], events))
+    assert any(isinstance(one, Compaction) for one in told) is (kind is not None)
 
 
 @pytest.mark.parametrize("role", ["summarizer", None])

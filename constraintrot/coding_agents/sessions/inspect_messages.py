@@ -6,6 +6,7 @@ A trace that records model calls and no compactions shows them by the calls' inp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,7 +76,7 @@ def _plain(messages: Sequence[ChatMessage]) -> Iterator[Message]:
 
 def _recorded(events: Iterable[InspectEvent]) -> Iterator[Event]:
     events = list(events)
-    asides = _asides(events)
+    asides, inner = _asides(events), _inner(events)
     listed = [
         (at, one)
         for at, one in enumerate(events, 1)
@@ -85,6 +86,11 @@ def _recorded(events: Iterable[InspectEvent]) -> Iterator[Event]:
     seen: set[str] = set()
     compacted: Any = None
     for place, (number, event) in enumerate(listed):
+        if event.span_id in inner:
+            for choice in event.output.choices if event.event == "model" else ():
+                made = _message(choice.message, number, "", calls)
+                yield replace(made, text="", origin="sub-agent")
+            continue
         if event.event == "compaction":
             compacted = event
             continue
@@ -118,6 +124,18 @@ def _asides(events: Iterable[InspectEvent]) -> set[str]:
     named = {one.id for one in begun if one.name == REVIEW}
     ours = {one.parent_id for one in begun if one.name == RECALL and one.parent_id in named}
     return {one.id for one in begun if one.parent_id in ours}
+
+
+def _inner(events: Iterable[InspectEvent]) -> set[str | None]:
+    """The spans of sub-agents that run in a tool's call, without those that the agent hands over to."""
+    found, handovers = set[str | None](), set[str | None]()
+    for one in events:
+        if one.event == "span_begin" and one.type == "handoff":
+            handovers.add(one.id)
+        elif one.event == "span_begin":
+            own = one.type == "tool" and one.parent_id not in handovers
+            found |= {one.id} if own or one.parent_id in found else set()
+    return found
 
 
 def _is_summary(event: ModelEvent, following: Sequence[InspectEvent]) -> bool:

@@ -60,7 +60,7 @@ def read(unit: Sequence[Record]) -> list[Recorded]:
             elif kind[1] is None:
                 replied.append({"role": "assistant", **_json(content["message"])})
             else:
-                given.append({"tool_call_id": content.get("id"), "role": kind[1], **content})
+                given.append({"tool_call_id": content.get("id"), **content, "role": kind[1]})
     if told.get("gen_ai.operation.name") in _NO_CALLS or not (given or _INPUT in told):
         return []
     if _INPUT in told:
@@ -100,7 +100,8 @@ def _message(message: Record) -> Iterator[Record]:
                 "content": told if isinstance(told, str) else repr(told),
             }
     if texts or made:
-        yield {"role": string(message, "role"), "content": "\n".join(texts), "tool_calls": made}
+        told = {"role": string(message, "role"), "content": "\n".join(texts)}
+        yield {**told, "tool_calls": made, "tool_call_id": ""}
 
 
 def _attributes(told: Sequence[Any], deep: int = _DEEPEST) -> dict[str, Any]:
