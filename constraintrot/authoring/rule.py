@@ -89,16 +89,14 @@ class Rule:
 
 def alone() -> Rule:
     """Return the rule on an act as such, whatever its arguments; its requests differ by their job."""
-    return Rule(
+    return replace(
+        unknown(()),
         kind="an order of calls",
-        predicate={},
         argument="job",
         schema={"type": "string", "description": "Number of the job."},
         says="the job is {value}",
         wrong=_JOBS,
         right=_JOBS,
-        start=10_000,
-        end=10_000,
     )
 
 

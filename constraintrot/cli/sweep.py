@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import yaml
 
-from constraintrot.command_line import needs, unasked, write
+from constraintrot.command_line import named_values, needs, unasked, write
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
 
@@ -181,20 +181,5 @@ def _loaded(spec: str, args: tuple[str, ...], folder: str | None) -> tuple[Sweep
     from constraintrot.runs.sweep.folder import SweepFolder
     from constraintrot.runs.sweep.loading import load
 
-    loaded = load(spec, _arguments(args))
+    loaded = load(spec, named_values("--arg", args))
     return loaded, SweepFolder(folder or f"logs/sweep/{Path(spec).stem}")
-
-
-def _arguments(args: tuple[str, ...]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for one in args:
-        name, equals, value = one.partition("=")
-        if not equals or not name:
-            raise ConstraintRotError(f"--arg {one}: give NAME=VALUE, as variants=8")
-        try:
-            found[name] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ConstraintRotError(
-                f"--arg {one}: the value is not YAML; put a text in quotes"
-            ) from error
-    return found

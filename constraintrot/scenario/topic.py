@@ -10,24 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StrictFloat,
-    StrictInt,
-    StrictStr,
-    model_validator,
-)
+from pydantic import Field, model_validator
 
 from constraintrot.errors import ScenarioError
 from constraintrot.scenario.draws import Draws, pure
 from constraintrot.scenario.expression import Expression, expression, text, texts_in
+from constraintrot.scenario.sections import Scalar, Section, Text, Tool
 
-Text: TypeAlias = Annotated[str, Field(min_length=1)]
 Texts: TypeAlias = Text | Annotated[list[Text], Field(min_length=1)]
-# Strict, so that YAML's bare `no` and `on` are refused rather than read as 0 and 1.
-Scalar: TypeAlias = StrictStr | StrictInt | StrictFloat
 Entry: TypeAlias = Scalar | dict[str, Scalar | list[Scalar]]
 
 # What every template may name besides its pools and its own values.
@@ -36,37 +26,17 @@ GIVEN = frozenset({"org", "today"})
 _NEVER_TWICE = frozenset({"subject", "ref"})
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class TopicTool(_Strict):
+class TopicTool(Tool):
     """A tool of a topic.
 
     Attributes:
-        name: unique among the topics of a locale.
-        description: what it does.
-        parameters: JSON schema of type object.
         missing: what it says of arguments that nothing fits; ``{{argument}}`` gives one.
     """
 
-    name: Text
-    description: Text
-    parameters: dict[str, Any]
     missing: Text
 
-    @property
-    def required(self) -> list[str]:
-        """Names of the arguments that a call must hold."""
-        return list(self.parameters.get("required", ()))
 
-    @property
-    def properties(self) -> dict[str, Any]:
-        """The arguments' schemas, by name."""
-        return dict(self.parameters.get("properties", {}))
-
-
-class Slip(_Strict):
+class Slip(Section):
     """A wrong call that comes before the right one in some of the draws.
 
     Attributes:
@@ -78,7 +48,7 @@ class Slip(_Strict):
     result: Text
 
 
-class TemplateCall(_Strict):
+class TemplateCall(Section):
     """A call and its result, with ``{{expressions}}`` in both."""
 
     function: Text
@@ -87,15 +57,15 @@ class TemplateCall(_Strict):
     slip: Slip | None = None
 
 
-class TemplateTurn(_Strict):
+class TemplateTurn(Section):
     """A request, its calls and the reply; of several phrasings one is drawn."""
 
     user: Texts
-    calls: list[TemplateCall] = []
+    calls: list[TemplateCall] = Field(default_factory=list[TemplateCall])
     reply: Texts
 
 
-class Template(_Strict):
+class Template(Section):
     """One turn, or a thread of two or three that come in this order, others between them.
 
     Attributes:
@@ -114,11 +84,11 @@ class Template(_Strict):
         return {name: expression(source) for name, source in self.values.items()}
 
 
-class Topic(_Strict):
+class Topic(Section):
     """Benign work of one kind."""
 
     tools: list[TopicTool]
-    pools: dict[str, Annotated[list[Entry], Field(min_length=2)]] = {}
+    pools: dict[str, Annotated[list[Entry], Field(min_length=2)]] = Field(default_factory=dict)
     templates: Annotated[dict[str, Template], Field(min_length=1)]
 
     @model_validator(mode="after")

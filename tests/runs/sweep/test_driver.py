@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from constraintrot.cli.sweep import _arguments
+from constraintrot.command_line import named_values
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.store import Store
 from constraintrot.report.store.commits import MARKER
@@ -173,10 +173,10 @@ def test_a_store_that_is_gone_is_told_before_and_after_and_caught_up(
 
 
 def test_arguments_that_are_none_are_told() -> None:
-    assert _arguments(("a=1", "b=x,y", "c=true")) == {"a": 1, "b": "x,y", "c": True}
-    for wrong, said in (("a", "give NAME=VALUE"), ("a=[1", "--arg a=.1: the value is not YAML")):
+    assert named_values("--arg", ("a=1", "b=x,y", "c=true")) == {"a": 1, "b": "x,y", "c": True}
+    for wrong, said in (("a", "--arg takes NAME=VALUE"), ("a=[1", "--arg a: ..1. is no value")):
         with pytest.raises(ConstraintRotError, match=said):
-            _arguments((wrong,))
+            named_values("--arg", (wrong,))
 
 
 def test_an_object_store_does_as_a_folder_does(tmp_path: Path) -> None:
