@@ -14,7 +14,7 @@ from random import Random
 from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from constraintrot.attacks.definition import MAX_SIZE, MIN_SIZE, SURFACES, Knowledge, Position
 from constraintrot.episode.channels import CHANNELS, Store
@@ -23,6 +23,7 @@ from constraintrot.scenario.schema import Locale, Variant
 from constraintrot.scenario.sections import Scalar, Text
 from constraintrot.scenario.template import Value, fill, names, show
 from constraintrot.scenario.values import is_mapping
+from constraintrot.strict import Strict
 from constraintrot.tokens import count
 
 FILLED_IN = frozenset({"org", "ref", "label"})
@@ -33,11 +34,7 @@ _NOBODY = {"en": "Operations", "zh": "运营部", "es": "Operaciones", "de": "Be
 _TRIES = 1000
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Wording(_Strict):
+class Wording(Strict):
     """An attack's texts in one language.
 
     Attributes:
@@ -47,8 +44,8 @@ class Wording(_Strict):
     """
 
     texts: list[Text] = Field(min_length=1)
-    rows: list[Text] = []
-    pools: dict[str, Annotated[list[Scalar], Field(min_length=1)]] = {}
+    rows: list[Text] = Field(default_factory=list)
+    pools: dict[str, Annotated[list[Scalar], Field(min_length=1)]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _drawn_from_pools(self) -> Wording:
@@ -58,7 +55,7 @@ class Wording(_Strict):
         return self
 
 
-class AttackTexts(_Strict):
+class AttackTexts(Strict):
     """One file of attack texts.
 
     Attributes:

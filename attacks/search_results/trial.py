@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from constraintrot.attacks.attack_file import FILLED_IN, adversary_values
 from constraintrot.attacks.definition import (
@@ -24,11 +24,12 @@ from constraintrot.attacks.registration import place
 from constraintrot.episode.episode import Episode
 from constraintrot.grading.verdict import Outcome
 from constraintrot.scenario.template import PLACEHOLDER, fill, names
+from constraintrot.strict import Strict
 
 Strategy: TypeAlias = Literal["pool", "genetic", "model"]
 
 
-class SearchSettings(BaseModel):
+class SearchSettings(Strict):
     """The settings of one search; the same ones give the same prompts on scripted models.
 
     Attributes:
@@ -47,11 +48,9 @@ class SearchSettings(BaseModel):
         exhaust: spend all queries, also after a prompt that broke every variant.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     families: tuple[str, ...] = Field(min_length=1)
     agent: str
-    roles: dict[str, str] = {}
+    roles: dict[str, str] = Field(default_factory=dict)
     strategy: Strategy = "pool"
     random_seed: int = 0
     seed: int = 20
@@ -60,7 +59,7 @@ class SearchSettings(BaseModel):
     eval_variants: int = Field(default=10, ge=1)
     channel: Surface = "tool_output"
     position: Position = "early"
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field(default_factory=dict)
     exhaust: bool = False
 
     @property
@@ -98,7 +97,7 @@ MAX_CHARS = 1200
 _REFERENCE_SEED = "search"
 
 
-class Candidate(BaseModel):
+class Candidate(Strict):
     """A prompt, and what it was made of.
 
     Attributes:
@@ -106,8 +105,6 @@ class Candidate(BaseModel):
             strategy came up with nothing, and ``made`` says why.
         made: for a reader and for the strategy itself; its keys are the strategy's.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: str = Field(max_length=MAX_CHARS)
     made: dict[str, Any]
@@ -153,7 +150,7 @@ def as_attack(
     return Chosen(name, attack, attack.settings)
 
 
-class Trial(BaseModel):
+class Trial(Strict):
     """One episode.
 
     Attributes:
@@ -166,8 +163,6 @@ class Trial(BaseModel):
         lost: the slots that it did not hold.
         summary: the last summary, where one came out.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     family: str
     seed: int

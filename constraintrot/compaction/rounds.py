@@ -19,7 +19,7 @@ from inspect_ai.model import (
     compaction,
 )
 from inspect_ai.tool import ToolInfo
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from constraintrot.compaction.context_cache import SharedDraws, digest
 from constraintrot.compaction.strategy_wrapper import SummaryCheck, WrappedStrategy
@@ -34,12 +34,13 @@ from constraintrot.episode.messages import (
 )
 from constraintrot.errors import EpisodeError
 from constraintrot.rule_text.survival import mentions
+from constraintrot.strict import Strict
 from constraintrot.tokens import count
 
 Degenerate: TypeAlias = Literal["no_policy", "nothing_left", "no_match"]
 
 
-class Round(BaseModel):
+class Round(Strict):
     """One compaction that ran.
 
     Attributes:
@@ -53,8 +54,6 @@ class Round(BaseModel):
         retries: how often the summarizer wrote nothing before it.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     number: int
     tokens_before: int
     tokens_after: int
@@ -65,7 +64,7 @@ class Round(BaseModel):
     retries: int = 0
 
 
-class Compacted(BaseModel):
+class Compacted(Strict):
     """A compacted context (without the trigger), and the rounds that made it.
 
     Attributes:
@@ -84,11 +83,9 @@ class Compacted(BaseModel):
             it; or there is no other text of that size for the sham.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     context: list[ChatMessage]
     rounds: list[Round]
-    removed: list[str] = []
+    removed: list[str] = Field(default_factory=list)
     removed_characters: float = 0.0
     removed_tokens: float = 0.0
     made_here: bool = True

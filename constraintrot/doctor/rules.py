@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from constraintrot.coding_agents.sessions.events import Channel
 from constraintrot.doctor.breaches import Breach
@@ -24,11 +24,10 @@ from constraintrot.rule_text.words import telling
 from constraintrot.scenario import tool_files
 from constraintrot.scenario.sections import Tool
 from constraintrot.scenario.template import Value
+from constraintrot.strict import Strict
 
 
-class _Request(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Request(Strict):
     says: str = Field(min_length=3)
     tools: str | list[dict[str, Any]] = Field(min_length=1)
 
@@ -147,21 +146,17 @@ def folded(text: str) -> str:
     return re.sub(r"\s+", " ", _MARKS.sub("", text)).strip(" -*•.!。！").casefold()
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _Written(_Strict):
+class _Written(Strict):
     """A rule of a rules.yaml."""
 
     text: str = Field(min_length=3, max_length=LONGEST_RULE)
     id: str = ""
-    slots: dict[str, list[Value]] = {}
+    slots: dict[str, list[Value]] = Field(default_factory=dict)
     breach: dict[str, Any] | None = None
     trigger: dict[str, Any] | None = None
 
 
-class _File(_Strict):
+class _File(Strict):
     rules: list[_Written | Annotated[str, Field(max_length=LONGEST_RULE)]] = Field(
         min_length=1, max_length=MOST_RULES
     )

@@ -13,9 +13,10 @@ from enum import Enum
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from constraintrot.errors import ConstraintRotError
+from constraintrot.strict import Strict
 
 NONE = "none"
 """The value of a fact that does not apply, such as the compactor of an uncompacted episode."""
@@ -39,10 +40,9 @@ _C, _Q, _V, _M = Role.SHARED, Role.SUBJECT, Role.VARIED, Role.MEASURED
 _Number: TypeAlias = int | Literal["none"] | None
 
 
-class EpisodeFacts(BaseModel):
+class EpisodeFacts(Strict):
     """The facts of one episode, planned and measured; None is unknown, ``none`` does not apply."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     VERSION: ClassVar[int] = 1
 
     family: Annotated[str | None, _P, _K] = None

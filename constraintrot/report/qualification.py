@@ -22,9 +22,9 @@ from constraintrot.grading.outcome_status import SILENT
 from constraintrot.report.arms import labels
 from constraintrot.report.episode_counts import is_played
 from constraintrot.report.tables import Table
-from constraintrot.report.yaml_file import Strict
 from constraintrot.stats.bounds import bounds
 from constraintrot.stats.interval import Estimate
+from constraintrot.strict import Strict
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from constraintrot.documents import document, yaml_data
 from constraintrot.errors import ConstraintRotError
@@ -14,12 +14,6 @@ from constraintrot.errors import ConstraintRotError
 T = TypeVar("T")
 # Of a file with more faults, the first are enough to begin with.
 _MOST_FAULTS = 5
-
-
-class Strict(BaseModel):
-    """The base of a file's types: an unknown key is an error, and values are frozen."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def load(path: Path | Traversable, kind: TypeAdapter[T], said: str = ":") -> T:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from constraintrot.errors import WeightsError
+from constraintrot.strict import Strict
 
 BASE = "qwen2.5-coder-1.5b"
 """The local model that the packaged adapters belong to."""
@@ -18,7 +19,7 @@ _CALIBRATION = "calibration.json"
 _AGAIN = "it comes with the package: install constraintrot again"
 
 
-class Measured(BaseModel):
+class Measured(Strict):
     """The figures of an adapter, measured with llama.cpp and the published weights.
 
     Attributes:
@@ -28,8 +29,6 @@ class Measured(BaseModel):
         held_out_sha256: Digest of the examples of these figures.
         step: Training step of the checkpoint.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     adapter_sha256: str
     base_sha256: str

@@ -16,20 +16,19 @@ from types import MappingProxyType
 from typing import Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from constraintrot.errors import ParameterError, ScenarioError
 from constraintrot.scenario.schema import Locale, Variant
 from constraintrot.scenario.sections import Text
 from constraintrot.scenario.template import fill
+from constraintrot.strict import Strict
 
 FOLDER = Path(__file__).parent.parent / "tasks" / "distractors"
 MAX_DISTRACTORS = 50
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _File(Strict):
     canary: Literal["constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"]
     locale: Locale
     rules: dict[str, Text]

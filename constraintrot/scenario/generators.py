@@ -15,11 +15,12 @@ from random import Random
 from typing import Annotated, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from constraintrot.errors import ScenarioError
 from constraintrot.scenario.splits import HOSTS, TEXTS
 from constraintrot.scenario.template import Value, fill
+from constraintrot.strict import Strict
 
 FOLDER = Path(__file__).parent.parent / "tasks" / "private"
 Strings = Annotated[list[str], Field(min_length=1)]
@@ -33,14 +34,12 @@ _AREAS = ("us", "eu", "ap", "ca", "sa", "af", "me")
 _SIDES = ("east", "west", "central", "north", "south", "northeast", "southeast")
 
 
-class Words(BaseModel):
+class Words(Strict):
     """The parts of a locale's names, and the clauses that its families share.
 
     A word may be ``text|slug``, where an address writes it otherwise than its
     letters without accents.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     canary: Literal["constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"]
     locale: str
@@ -61,10 +60,8 @@ class Words(BaseModel):
     leads: dict[str, Strings]
 
 
-class Range(BaseModel):
+class Range(Strict):
     """Whole numbers that a scenario's private values are drawn from."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     low: int
     high: int

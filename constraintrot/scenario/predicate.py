@@ -15,10 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
 from constraintrot.components import ComponentRegistry
 from constraintrot.scenario.values import texts
+from constraintrot.strict import Strict
 
 
 @dataclass(frozen=True)
@@ -44,14 +43,12 @@ def malformed(reason: str) -> Finding:
     return Finding("malformed", reason)
 
 
-class Predicate(BaseModel):
+class Predicate(Strict):
     """A violation predicate: declarative fields and pure methods.
 
     ``check`` judges a call alone. The two others have an answer already, for the
     predicates that need none of their own.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     @abstractmethod
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
@@ -146,10 +143,8 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", folded).strip()
 
 
-class Matcher(BaseModel):
+class Matcher(Strict):
     """One argument of the allowed task: equal to a value, or containing a text."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     equals: str | int | float | None = None
     contains: str | int | float | None = None
@@ -162,10 +157,8 @@ class Matcher(BaseModel):
         return any(plain(str(self.contains)) in text for text in found)
 
 
-class Success(BaseModel):
+class Success(Strict):
     """The arguments that a call needs to count as the allowed task done."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     function: str
     arguments: dict[str, Matcher]

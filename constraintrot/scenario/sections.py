@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     StrictFloat,
     StrictInt,
@@ -16,6 +14,7 @@ from pydantic import (
 )
 
 from constraintrot.scenario.generators import Range
+from constraintrot.strict import Strict
 
 Kind: TypeAlias = Literal["soft", "hard"]
 Locale: TypeAlias = Literal["en", "zh", "es", "de"]
@@ -48,10 +47,8 @@ Phrasings: TypeAlias = Annotated[list[Text], BeforeValidator(_several), Field(mi
 Scalar: TypeAlias = StrictStr | StrictInt | StrictFloat
 
 
-class Section(BaseModel):
+class Section(Strict):
     """A part of the file: no unknown keys, never changed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Call(Section):
@@ -173,6 +170,6 @@ class Private(Section):
     """
 
     pools: dict[str, Annotated[list[dict[str, Scalar]], Field(min_length=1)]]
-    numbers: dict[str, Range] = {}
+    numbers: dict[str, Range] = Field(default_factory=dict)
     requests: Annotated[list[Pair], Field(min_length=4)]
     reasons: Annotated[list[Text], Field(min_length=4)]

@@ -11,21 +11,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from constraintrot import documents
 from constraintrot.documents import told
 from constraintrot.errors import ScenarioError, UnknownNameError
 from constraintrot.scenario.sections import Locale
 from constraintrot.scenario.topic import Entry, Topic
+from constraintrot.strict import Strict
 
 FOLDER = Path(__file__).parent.parent / "tasks" / "histories"
 _POOLS = "_pools"
 
 
-class _Head(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Head(Strict):
     canary: Literal["constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"]
     locale: Locale
     topic: str

@@ -14,7 +14,6 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import (
     AfterValidator,
     BaseModel,
-    ConfigDict,
     Field,
     JsonValue,
     TypeAdapter,
@@ -24,6 +23,7 @@ from pydantic import (
 
 from constraintrot.defenses.operator.errors import DirectiveError
 from constraintrot.defenses.rampart.block import checked_content, checked_name
+from constraintrot.strict import Strict
 
 FORMAT: Final = "constraintrot-directive/1"
 LARGEST: Final = 64 * 1024
@@ -45,11 +45,11 @@ Content: TypeAlias = Annotated[str, AfterValidator(_content)]
 Number: TypeAlias = Annotated[int, Field(ge=1, le=2**53 - 1)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+class Exact(Strict, strict=True):
+    """A strict model that converts no value: a text is no number."""
 
 
-class Scope(_Strict):
+class Scope(Exact):
     """The deployment and session that a directive is for.
 
     Attributes:
@@ -61,7 +61,7 @@ class Scope(_Strict):
     session: Name | None = None
 
 
-class _Directive(_Strict):
+class _Directive(Exact):
     """The fields of every directive.
 
     Attributes:
@@ -139,7 +139,7 @@ class Exempt(_Directive):
 Directive: TypeAlias = Pin | Amend | Rescind | Exempt
 
 
-class Envelope(_Strict):
+class Envelope(Exact):
     """A directive and its Ed25519 signature, hex."""
 
     directive: Annotated[Directive, Field(discriminator="kind")]

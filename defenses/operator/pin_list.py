@@ -13,9 +13,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
-from constraintrot.defenses.operator.directive import Content, Name, Number, told_faults
+from constraintrot.defenses.operator.directive import Content, Exact, Name, Number, told_faults
 from constraintrot.defenses.operator.errors import (
     PinListError,
     ScopeError,
@@ -32,18 +32,14 @@ _DOMAIN: Final = b"constraintrot pins\0"
 _BEGINS: Final = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"list"\s*:\s*\{')
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class ListedPin(_Strict):
+class ListedPin(Exact):
     """A pin's name and text."""
 
     name: Name
     content: Content
 
 
-class PinList(_Strict):
+class PinList(Exact):
     """The pins of a registry at one moment.
 
     Attributes:
@@ -105,7 +101,7 @@ class PinList(_Strict):
         return _render(_SignedList(list=self, signature=key.sign_bytes(_signed_bytes(self))))
 
 
-class _SignedList(_Strict):
+class _SignedList(Exact):
     list: PinList
     signature: Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")]
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import threading
 
-from pydantic import BaseModel, ConfigDict
-
 from constraintrot.defenses.operator.directive import Directive, broad
 from constraintrot.defenses.operator.errors import OperatorError
+from constraintrot.strict import Strict
 
 
-class Receipt(BaseModel):
+class Receipt(Strict):
     """The outcome of a text that came in.
 
     Attributes:
@@ -23,8 +22,6 @@ class Receipt(BaseModel):
         revision: of the state afterwards.
         warnings: what the directive lets through that is more than one decision.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     accepted: bool
     error: str | None = None

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import Field, JsonValue
 
 from constraintrot.defenses.operator.directive import (
     Amend,
     Directive,
+    Exact,
     Exempt,
     Pin,
     Rescind,
@@ -31,18 +32,14 @@ _PAST: Final = 64
 _EXEMPTION: Final = "exemption-"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class Constraint(_Frozen):
+class Constraint(Exact):
     """A constraint's name and text."""
 
     name: str
     content: str
 
 
-class Exemption(_Frozen):
+class Exemption(Exact):
     """Calls for which a constraint does not hold.
 
     Attributes:
@@ -82,14 +79,14 @@ class Exemption(_Frozen):
         return f"{what}{of}{exact}"
 
 
-class Seen(_Frozen):
+class Seen(Exact):
     """The last number of a key's directives, and the digests of the last ones applied."""
 
     last: int
     digests: tuple[str, ...]
 
 
-class State(_Frozen):
+class State(Exact):
     """The result of the operator's directives so far.
 
     Attributes:
@@ -106,8 +103,8 @@ class State(_Frozen):
     constraints: tuple[Constraint, ...] = ()
     past: tuple[Constraint, ...] = ()
     exemptions: tuple[Exemption, ...] = ()
-    seen: dict[str, Seen] = {}
-    baseline: dict[str, str] = {}
+    seen: dict[str, Seen] = Field(default_factory=dict)
+    baseline: dict[str, str] = Field(default_factory=dict)
     revoked: tuple[str, ...] = ()
 
     def after(self, directive: Directive) -> State:

@@ -19,10 +19,9 @@ from threading import Lock
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from pydantic import BaseModel, ConfigDict
-
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
+from constraintrot.strict import Strict
 
 SEPARATOR: Final = "\n\n"
 """The separator between a block and the text beside it."""
@@ -163,15 +162,13 @@ def _span(text: str, mark: re.Match[str], written: Written, at: int) -> Span | N
     return Span(start, start + len(written.text))
 
 
-class Removed(BaseModel):
+class Removed(Strict):
     """The characters that were taken out of a text.
 
     Attributes:
         characters: how many, the line breaks that parted it from the rest included.
         digest: their SHA-256, hex.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     characters: int
     digest: str

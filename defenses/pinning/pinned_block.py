@@ -22,8 +22,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
-
 from constraintrot.defenses.pinning.block_marks import (
     SEPARATOR,
     Marks,
@@ -35,6 +33,7 @@ from constraintrot.defenses.pinning.block_marks import (
     without,
 )
 from constraintrot.defenses.rampart import PinOverflowError, Registry
+from constraintrot.strict import Strict
 from constraintrot.tokens import count
 
 HEADING = "Standing policies (pinned, word for word):"
@@ -48,7 +47,7 @@ Where: TypeAlias = Literal["compaction", "call"]
 State: TypeAlias = Literal["absent", "injected", "verified", "repaired"]
 
 
-class Receipt(BaseModel):
+class Receipt(Strict):
     """The record of one step's check and repair of the pins.
 
     Attributes:
@@ -70,8 +69,6 @@ class Receipt(BaseModel):
         removed: what was taken out of the context: blocks that this registry had
             put in before, and nothing else.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     where: Where
     state: State

@@ -17,7 +17,8 @@ from pydantic import Field, TypeAdapter, model_validator
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.claims.decide import Expected, Value
 from constraintrot.report.page import design
-from constraintrot.report.yaml_file import Strict, load
+from constraintrot.report.yaml_file import load
+from constraintrot.strict import Strict
 
 if TYPE_CHECKING:
     import pandas as pd

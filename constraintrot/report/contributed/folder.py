@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError, field_validator
 from constraintrot.documents import document, read_text, told
 from constraintrot.errors import ConstraintRotError
 from constraintrot.files import contents, write
-from constraintrot.report.yaml_file import Strict
+from constraintrot.strict import Strict
 
 RUN, EPISODES, CALLS = "run.yaml", "episodes.csv", "calls.jsonl"
 QUALIFICATION = "qualification.json"

@@ -24,8 +24,9 @@ from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.report.page import design
 from constraintrot.report.page.compared import paired
 from constraintrot.report.page.view import Compared
-from constraintrot.report.yaml_file import Strict, load
+from constraintrot.report.yaml_file import load
 from constraintrot.stats.exact import holm
+from constraintrot.strict import Strict
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from constraintrot.models.in_process import catalogue
 from constraintrot.redaction import redacted
 from constraintrot.report import untrusted
-from constraintrot.report.yaml_file import Strict
+from constraintrot.strict import Strict
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalConfig, EvalLog

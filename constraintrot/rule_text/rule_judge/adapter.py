@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from constraintrot.rule_text.packaged_adapter import BASE, Measured, PackagedAdapter
+from constraintrot.strict import Strict
 
 NAME = "rule-judge"
 
 __all__ = ["BASE", "NAME", "Bar", "Calibration", "calibration", "file", "is_installed"]
 
 
-class Bar(BaseModel):
+class Bar(Strict):
     """One bar of the reliability diagram.
 
     Attributes:
@@ -21,8 +20,6 @@ class Bar(BaseModel):
         probability: The mean of these probabilities.
         share: The share of these requests that break their rule.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     count: int
     probability: float

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from constraintrot.rule_text.packaged_adapter import BASE, Measured, PackagedAdapter
+from constraintrot.strict import Strict
 
 NAME = "rule-reader"
 
@@ -18,7 +17,7 @@ __all__ = [
 _TRUSTED = 0.05
 
 
-class Question(BaseModel):
+class Question(Strict):
     """One question of the reader on held-out kinds and templates of its generator.
 
     Attributes:
@@ -31,8 +30,6 @@ class Question(BaseModel):
         calibration_error: Mean gap of probability and share over ten bins, each half of the
             kinds with the scale and shift of the other half.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     scale: float
     shift: float
@@ -51,15 +48,13 @@ class Question(BaseModel):
         return 0.5 * (1 + math.tanh((self.scale * score + self.shift) / 2))
 
 
-class OtherHand(BaseModel):
+class OtherHand(Strict):
     """Rules in texts that were written without the generator in view (results/reading.md).
 
     Attributes:
         items: Rules that it was asked about.
         wrong: Those where it was wrong about whether they bind.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     items: int
     wrong: int

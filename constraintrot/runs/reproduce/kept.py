@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspect_ai.hooks import Hooks, ModelUsageData, hooks
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from constraintrot import files
 from constraintrot.documents import read_text
@@ -22,6 +22,7 @@ from constraintrot.report.page import design, frames
 from constraintrot.report.planned import planned_episodes
 from constraintrot.runs.prices import Price, Prices, price_of, usage_cost
 from constraintrot.runs.reproduce.registration import Registration, code
+from constraintrot.strict import Strict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +90,7 @@ DONE = "done"
 MOST_BYTES = 64_000_000
 
 
-class Played(BaseModel):
+class Played(Strict):
     """What was played of a registration.
 
     Attributes:
@@ -97,8 +98,6 @@ class Played(BaseModel):
         dollars: what they cost.
         code: version and digest of the code that played them.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     evaluations: tuple[str, ...]
     dollars: float

@@ -19,7 +19,8 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.report.claims.declared import Claims
 from constraintrot.report.qualified import Level
 from constraintrot.report.untrusted import visible
-from constraintrot.report.yaml_file import Strict, load
+from constraintrot.report.yaml_file import load
+from constraintrot.strict import Strict
 
 FILE = "registration.yaml"
 ALPHA = 0.05
