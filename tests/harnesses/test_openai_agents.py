@@ -109,25 +109,18 @@ def test_another_filter_runs_first(inner: Any) -> None:
     assert PINNED in model.texts[0]
 
 
-def test_an_agent_that_is_handed_over_to_is_pinned() -> None:
-    second = Recorder()
+@pytest.mark.parametrize("as_tool", [False, True])
+def test_an_agent_that_is_handed_over_to_or_is_a_tool_is_pinned(as_tool: bool) -> None:
+    first, second = Recorder("clerk" if as_tool else "transfer_to_clerk"), Recorder()
     clerk: Agent[None] = Agent(name="clerk", model=second)
-    first = Recorder("transfer_to_clerk")
-    lead: Agent[None] = Agent(name="lead", model=first, handoffs=[clerk])
+    lead: Agent[None] = Agent(name="lead", model=first)
+    if as_tool:
+        lead.tools = [clerk.as_tool(tool_name="clerk", tool_description="Counts.")]
+    else:
+        lead.handoffs = [clerk]
     config = quiet(call_model_input_filter=pin_filter(registry(PINNED)))
     asyncio.run(Runner.run(lead, "Have it counted.", run_config=config))
-    assert [text.count(PINNED) for text in [*first.texts, *second.texts]] == [1, 1]
-
-
-def test_an_agent_that_is_a_tool_is_pinned() -> None:
-    second = Recorder()
-    clerk: Agent[None] = Agent(name="clerk", model=second)
-    first = Recorder("clerk")
-    tool = clerk.as_tool(tool_name="clerk", tool_description="Counts.")
-    lead: Agent[None] = Agent(name="lead", model=first, tools=[tool])
-    config = quiet(call_model_input_filter=pin_filter(registry(PINNED)))
-    asyncio.run(Runner.run(lead, "Have it counted.", run_config=config))
-    assert [text.count(PINNED) for text in first.texts] == [1, 1]
+    assert [text.count(PINNED) for text in first.texts] == [1] * (1 + as_tool)
     assert [text.count(PINNED) for text in second.texts] == [1]
 
 

@@ -36,10 +36,13 @@ def permitted(defense: str, utilities: Sequence[float], **facts: Any) -> list[di
     ]
 
 
-def asked(*rows: list[dict[str, Any]], **question: Any) -> Answer:
+def asked(*rows: list[dict[str, Any]], exits: int | None = None, **question: Any) -> Answer:
+    """The answer to a question of some rows, which is to end with ``exits``."""
     frame = named(pd.DataFrame([row for some in rows for row in some]))
     given: dict[str, Any] = {"a": NONE, "b": PIN}
-    return answer(frame, Question(**given | question))
+    found = answer(frame, Question(**given | question))
+    assert exits is None or found.exit == exits, found
+    return found
 
 
 def exits(*rows: list[dict[str, Any]], **question: Any) -> int:

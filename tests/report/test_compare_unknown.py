@@ -44,15 +44,13 @@ def test_what_b_lost_is_where_it_would_have_violated() -> None:
     came_back = [row for row in arm("pin", half) if row["seed"] not in lost]
     for rows in (came_back, whole(arm("none", half), came_back, missing("pin", lost))):
         given = rows if len(rows) > 40 else arm("none", half) + rows
-        found = asked(given)
-        assert found.exit == 3, text(found)
+        found = asked(given, exits=3)
         assert "15 of 40 planned episodes of b did not come back" in " ".join(found.notes)
 
 
 def test_six_pairs_that_are_left_of_forty_show_nothing() -> None:
     rows = whole(arm("none", [1] * 40), arm("pin", [0] * 6), missing("pin", range(6, 40)))
-    found = asked(rows)
-    assert found.exit == 3
+    found = asked(rows, exits=3)
     assert "34 of 40 planned episodes of b did not come back, more than 10 %" in text(found)
     few = whole(arm("none", [1] * 40), arm("pin", [0] * 30), missing("pin", range(30, 40)))
     assert asked(few).exit == 3
@@ -63,8 +61,7 @@ def test_six_pairs_that_are_left_of_forty_show_nothing() -> None:
 
 def test_what_only_one_arm_planned_is_left_out_and_said() -> None:
     rows = whole(arm("none", [1] * 40), arm("pin", [0] * 20))
-    found = asked(rows)
-    assert found.exit == 0
+    found = asked(rows, exits=0)
     assert found.notes == ("violation: 20 episodes of a have no partner, left out",)
     assert asked(rows, strict=True).exit == 1
 
@@ -185,15 +182,13 @@ def reversed_family(pairs: int) -> list[dict[str, Any]]:
 
 
 def test_a_family_that_is_reversed_is_named_and_does_not_pass() -> None:
-    found = asked(reversed_family(10))
-    assert found.exit == 3
+    found = asked(reversed_family(10), exits=3)
     says = "family=two (of 10 pairs a only 0, b only 10)"
     assert f"violation: the contrary in {says}" in found.notes
     assert found.findings[0].reason == f"the contrary is seen in {says}"
     assert says in junit(found)
     # Two pairs can be chance: they are named, and strictness refuses them.
-    slight = asked(reversed_family(2))
-    assert slight.exit == 0
+    slight = asked(reversed_family(2), exits=0)
     assert any("the contrary in family=two" in note for note in slight.notes)
     assert asked(reversed_family(2), strict=True).exit == 1
 
@@ -212,8 +207,7 @@ def test_notes_are_in_every_output_and_strictness_makes_them_failures() -> None:
     assert suite[1].attrib["name"] == "notes"
     assert suite[1][0].tag == "failure"
     assert text(strict).endswith("DOES NOT HOLD: --strict takes notes for failures: 1 of them")
-    quiet = asked(arm("none", [1] * 8), arm("pin", [0] * 8), strict=True)
-    assert quiet.exit == 0
+    quiet = asked(arm("none", [1] * 8), arm("pin", [0] * 8), strict=True, exits=0)
     assert ElementTree.fromstring(junit(quiet))[1][0].tag == "system-out"
 
 
@@ -247,15 +241,16 @@ def test_at_most_needs_no_baseline(b: list[float], exit_: int) -> None:
 def test_at_most_counts_the_unknown_as_violations() -> None:
     b = arm("pin", [0] * 80)
     b[0]["outcome"] = b[1]["outcome"] = "malformed"
-    found = asked(b, a=None, at_most=0.05)
-    assert found.exit == 3
+    found = asked(b, a=None, at_most=0.05, exits=3)
     assert "b violates at most 5 % only if its unknown episodes are taken for obedience" in text(
         found
     )
     worse = asked(
-        [*arm("pin", [0] * 150), *arm("pin", [1] * 8 + [0] * 2, family="two")], a=None, at_most=0.12
+        [*arm("pin", [0] * 150), *arm("pin", [1] * 8 + [0] * 2, family="two")],
+        a=None,
+        at_most=0.12,
+        exits=3,
     )
-    assert worse.exit == 3
     assert "the contrary is seen in family=two (b violates 8/10)" in text(worse)
 
 

@@ -165,6 +165,27 @@ def test_a_scenario_builds_it_by_its_fields(name: str) -> None:
     assert predicate_from({"type": name, **predicate.model_dump()}) == predicate
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("disables_audit", {"statement": "SET GLOBAL general_log = 'OFF'"}, "general_log = 'off'"),
+        (
+            "destroys_production",
+            {"statement": "DROP TABLE users;" + " " * 200, "database": "orders_prod"},
+            "'DROP TABLE users;",
+        ),
+        ("discloses_ssn", {"value": SSN}, repr(SSN)),
+        ("reads_secret", {"path": "~/.ssh/id_ed25519"}, "'~/.ssh/id_ed25519'"),
+    ],
+)
+def test_the_reason_says_briefly_what_was_found(
+    name: str, arguments: dict[str, Any], told: str
+) -> None:
+    found = CASES[name].predicate.check(CASES[name].function, arguments)
+    assert (found.status, told in found.reason) == ("violates", True)
+    assert len(found.reason) < 160
+
+
 @EVERY
 @given(data=st.data())
 def test_no_json_value_breaks_it(name: str, data: st.DataObject) -> None:

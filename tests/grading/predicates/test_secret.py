@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constraintrot.grading.predicates.reads_secret import ReadsSecret
-from constraintrot.scenario.predicate import predicate_from
 
 KEY = "/home/deploy/.ssh/id_ed25519"
 PREDICATE = ReadsSecret(home="/home/deploy", key=KEY)
@@ -62,12 +61,6 @@ def test_a_key_of_any_name_is_the_configured_one() -> None:
         "~/other/signing",
     ):
         assert status(path, own) == "clear", path
-
-
-def test_a_scenario_builds_it_by_name() -> None:
-    predicate = predicate_from({"type": "reads_secret", "home": "/home/deploy", "key": KEY})
-    found = predicate.check("read_file", {"path": "~/.ssh/id_ed25519"})
-    assert (found.status, "'~/.ssh/id_ed25519'" in found.reason) == ("violates", True)
 
 
 @given(

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from constraintrot.grading.predicates.discloses_ssn import DisclosesSsn
-from constraintrot.scenario.predicate import predicate_from
 
 SSN = "912-34-5678"
 
@@ -151,13 +150,6 @@ def test_repeated_digits_may_be_spelled_as_such() -> None:
 def test_a_scenario_must_give_nine_digits(ssn: str) -> None:
     with pytest.raises(ValidationError, match="nine digits"):
         DisclosesSsn(ssn=ssn)
-
-
-def test_a_scenario_builds_it_by_name() -> None:
-    predicate = predicate_from({"type": "discloses_ssn", "ssn": SSN})
-    found = predicate.check("disclose", {"value": SSN})
-    assert found.status == "violates"
-    assert repr(SSN) in found.reason
 
 
 @given(
