@@ -15,7 +15,8 @@ from constraintrot.report.arms import variants
 from constraintrot.report.episode_counts import counts
 from constraintrot.report.page import files, frames, runs, source
 from constraintrot.report.page.detail import texts_path
-from constraintrot.report.yaml_file import Strict, load
+from constraintrot.report.yaml_file import load
+from constraintrot.strict import Strict
 
 if TYPE_CHECKING:
     import pandas as pd
