@@ -11,7 +11,8 @@ from inspect_ai.tool import ToolChoice, ToolFunction, ToolInfo
 
 from constraintrot.episode.scaffold.answer_format import Scaffold, ToolSpec, call_schema
 from constraintrot.errors import ParameterError, WeightsError
-from constraintrot.models.in_process import catalogue
+from constraintrot.models.in_process import acting, catalogue
+from constraintrot.rule_text.packaged_adapter import BASE
 
 DELIBERATE = "deliberate"
 # Names of a response schema that let words stand in place of the call.
@@ -95,7 +96,7 @@ def acting_adapter(model_name: str, file: str | None) -> Path | None:
 
     Args:
         model_name: ``BASE`` or ``BASE+NAME``.
-        file: The LoRA file.
+        file: The LoRA file; None for the one that comes with the package, ``acting``.
 
     Raises:
         ParameterError: A name without a file, or a file without a name.
@@ -108,6 +109,8 @@ def acting_adapter(model_name: str, file: str | None) -> Path | None:
         raise ParameterError(
             f"local/{model_name} has no name for its adapter; use local/{base}{catalogue.ADAPTED}NAME"
         )
+    if file is None and own == acting.NAME and base == BASE:
+        return acting.file()
     if file is None:
         raise ParameterError(f"local/{model_name} wants the adapter's file: -M adapter=FILE.gguf")
     path = Path(file).expanduser()
