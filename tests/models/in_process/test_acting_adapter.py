@@ -103,7 +103,7 @@ def test_such_a_model_acts_directly(servers: FakeServers, file: Path) -> None:
     [
         (NAME, "missing.gguf", r"there is no adapter at .*missing\.gguf"),
         (NAME, "notes.gguf", r"notes\.gguf is no GGUF file"),
-        (NAME, None, r"wants the adapter's file: -M adapter=FILE\.gguf"),
+        (f"local/{rule_judge.BASE}+mine", None, r"wants the adapter's file: -M adapter=FILE\.gguf"),
         (f"local/{rule_judge.BASE}", "acting.gguf", r"no name for its adapter"),
         (f"local/{rule_judge.BASE}+", "acting.gguf", r"no name for its adapter"),
         ("local/other+acting", "acting.gguf", "unknown local model 'other'"),
