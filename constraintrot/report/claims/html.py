@@ -102,6 +102,7 @@ def facts(one: Answered, look: int | None) -> dict[str, Any]:
                 "here": None if estimate is None else estimate.summary(),
                 "n": 0 if estimate is None else estimate.n,
                 "count": None if estimate is None else estimate.k,
+                "silent": one.silent.get(name, 0),
                 "compressed_to": one.compression[name],
             }
             for name, estimate in one.arms.items()
@@ -128,6 +129,7 @@ def _claim(one: Answered) -> dict[str, Any]:
             for name, ratio in one.compression.items()
             if ratio is not None
         ),
+        "silent": ", ".join(f"{name} {count}" for name, count in one.silent.items() if count),
         "tests": [test_line(tested) for tested in one.tests],
     }
 

@@ -95,7 +95,8 @@ def markdown(
         " otherwise. An episode without a verdict is in no figure. A pair is a variant; several are of one family, so p-values are about further"
         " variants of these families, not about other policies. Some of the paper's figures are"
         " missing in the text that we have, and are not guessed. *Compressed to* is the median of the"
-        " tokens after an episode's last compaction over those before it.", "",
+        " tokens after an episode's last compaction over those before it. *Silent* are the planned"
+        " episodes of an arm that neither called a tool readably nor refused, or have no verdict.", "",
         *_who(qualifications, words.level), "",
     ]  # fmt: skip
     for one in answered:
@@ -131,10 +132,13 @@ def _claim(one: Answered, beside: str, by_construction: str) -> Iterator[str]:
     yield from (f"**Claim.** {claim.claim}", "")
     yield from (f"**The paper.** {claim.paper}", "")
     rows = [
-        [name, VALUES[claim.arms[name].value], _rate(estimate), compressed(one.compression[name])]
+        [
+            name, VALUES[claim.arms[name].value], _rate(estimate), str(one.silent.get(name, 0)),
+            compressed(one.compression[name]),
+        ]
         for name, estimate in one.arms.items()
-    ]
-    heads = ("here", "", "k/n, 95 % interval", "compressed to")
+    ]  # fmt: skip
+    heads = ("here", "", "k/n, 95 % interval", "silent", "compressed to")
     yield from (Table(heads, rows).markdown(), "")
     yield from (line for tested in one.tests for line in (test_line(tested), ""))
     verdict = one.verdict.capitalize() + (f" ({reasons(one)})" if one.why else "")

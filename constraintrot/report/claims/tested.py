@@ -80,7 +80,7 @@ def tested(
         compared = Compared(ALL, test.a, test.b, value, outcomes.comparison, pairs=pairs)
     decided = decide(outcomes, test.b_is, margin, value, test.a)
     a, b = (_completed(part, on) for part in (a, b))
-    if silent := sum(int(_silent(part, value).sum()) for part in (a, b)):
+    if silent := sum(int(is_silent(part, value).sum()) for part in (a, b)):
         extremes = [
             _outcomes(_filled(a, value, filled), _filled(b, value, 1 - filled), test, value, on)[0]
             for filled in (0.0, 1.0)
@@ -121,7 +121,7 @@ def _useful(part: pd.DataFrame) -> pd.DataFrame:
     return part[~(part["condition"].isin(EDITS) & degenerate(part))]
 
 
-def _silent(part: pd.DataFrame, value: Value) -> pd.Series[bool]:
+def is_silent(part: pd.DataFrame, value: Value) -> pd.Series[bool]:
     """Of which episodes nobody knows what they would have done.
 
     Of one without a readable call it is known whether the policy survived, and that nothing
@@ -147,7 +147,7 @@ def _completed(part: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
 
 
 def _filled(part: pd.DataFrame, value: Value, filled: float) -> pd.DataFrame:
-    return part.assign(**{value: part[value].mask(_silent(part, value), filled)})
+    return part.assign(**{value: part[value].mask(is_silent(part, value), filled)})
 
 
 def _outcomes(

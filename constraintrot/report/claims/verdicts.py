@@ -11,7 +11,7 @@ the episodes do not give is an error.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from constraintrot.episode.facts import IDENTITY
@@ -27,7 +27,7 @@ from constraintrot.report.claims.declared import (
     Where,
     chosen,
 )
-from constraintrot.report.claims.tested import Tested, scored, tested
+from constraintrot.report.claims.tested import Tested, is_silent, scored, tested
 from constraintrot.report.episode_counts import played
 from constraintrot.report.page import design, primary
 from constraintrot.report.page.primary import Declared, Family, Further
@@ -57,6 +57,7 @@ class Answered:
         adjusted: the same, adjusted over the family (Holm).
         rows: positions of its episodes in the frame.
         scaffolds: of these episodes, by name.
+        silent: by arm, the number of planned episodes of which nobody knows what they would have done.
     """
 
     claim: Claim
@@ -69,6 +70,7 @@ class Answered:
     adjusted: float | None
     rows: frozenset[int]
     scaffolds: tuple[str, ...]
+    silent: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def answer(
@@ -176,6 +178,10 @@ def measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
         None,
         rows,
         tuple(scaffolds),
+        {
+            name: int(is_silent(part, claim.arms[name].value).sum())
+            for name, part in planned.items()
+        },
     )
 
 

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.arms import frame_compare, frame_rate
 from constraintrot.report.claims import declared as claims
+from constraintrot.report.claims import html as claims_html
 from constraintrot.report.claims import page as claims_page
 from constraintrot.report.claims import verdicts
 from constraintrot.report.page import design, frames, primary
@@ -73,6 +74,20 @@ def test_each_arm_says_how_far_its_histories_were_compressed() -> None:
     assert found.compression["compacted"] in (0.1, 0.2, 0.3)
     table = next(text for text in claims_page._claim(found, "", "") if "compressed to" in text)
     assert f"{100 * found.compression['compacted']:.1f} %" in table
+
+
+def test_each_arm_says_how_many_of_its_answers_are_silent() -> None:
+    frame = BOTH.copy()
+    first, second = frame.index[(frame["arm"] == "compaction") & (frame["budget_words"] == 60)][:2]
+    frame.loc[first, "outcome"] = "no_call"
+    frame.loc[second, "violation"] = float("nan")
+    (found,) = ask(frame, {**DECAY, "verdict": "cannot tell"})
+    assert found.silent == {"seen": 0, "compacted": 2}
+    table = next(text for text in claims_page._claim(found, "", "") if "| silent |" in text)
+    rows = [[cell.strip() for cell in line.split("|")] for line in table.splitlines()]
+    assert [row[4] for row in rows if row[1] in ("seen", "compacted")] == ["0", "2"]
+    assert [one["silent"] for one in claims_html.facts(found, None)["arms"]] == [0, 2]
+    assert "a verdict: compacted 2." in claims_html.rendered("t", [], [], [], [found])
 
 
 def test_figures_are_those_of_the_library() -> None:
