@@ -56,10 +56,11 @@ def certain(sentence: Sentence, rule: Rule) -> bool:
     known = {one for verb in verbs for one in ACTIONS[verb]} or ACTIONS.keys()
     said = sentence.text.rstrip(".!")
     verb = sentence.phrase.partition(" ")[0].casefold()
-    found = re.fullmatch(rf"{re.escape(verb)}{form}", sentence.phrase, re.I)
+    # Of ASCII, or a letter that only looks like another makes a name that nobody reads there.
+    found = re.fullmatch(rf"{re.escape(verb)}{form}", sentence.phrase, re.I | re.A)
     if found is None or rule.open or rule.extras or verb not in known:
         return False
-    if not re.fullmatch(rf"{_COMMAND} {re.escape(sentence.phrase)}", said, re.I):
+    if not re.fullmatch(rf"{_COMMAND} {re.escape(sentence.phrase)}", said, re.I | re.A):
         return False
     # "Never on A and B" may mean both at once, and "only to A or B" either alone.
     if f" {'and' if sentence.mood == 'never' else 'or'} " in sentence.phrase:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -164,3 +165,24 @@ def test_moods() -> None:
         "There may be a limit.": "other", "You may leave.": "other",
     }  # fmt: skip
     assert {one: read(one).mood for one in moods} == moods
+
+
+@pytest.mark.parametrize(
+    ("sentence", "seen", "meant"),
+    [
+        ("Never push to main.", "main", "ma\u0131n"),
+        ("Never push to main.", "push", "pu\u017fh"),
+        ("Never edit files in docs/public.", "docs", "doc\u017f"),
+        ("Never edit files in docs/public.", "public", "publ\u0131c"),
+        ("Never post to #kitchen.", "#kitchen", "#\u212aitchen"),
+        ("Only send to anna@example.org.", "anna", "\u0430nna"),
+        *(("Never push to main.", "main", f"ma{hidden}in")
+          for hidden in ("\u200b", "\u202e", "\u2066", "\u00ad", "\u0301", "\ufe0f", "\U000e0061")),
+    ],
+)  # fmt: skip
+def test_a_letter_that_is_not_seen_or_looks_like_another_is_confirmed(
+    sentence: str, seen: str, meant: str
+) -> None:
+    assert not draft(sentence).open
+    with suppress(ParameterError):
+        assert draft(sentence.replace(seen, meant)).open
