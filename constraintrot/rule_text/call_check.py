@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any, cast
 
+from constraintrot.rule_text.units import visible
+
 # Every verifier prompt begins with this line.
 MARKER = "You check one proposed tool call against standing rules."
 # What the answer's "rule" may hold at most, for providers that sample to a schema.
@@ -131,11 +133,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _data(value: Any) -> str:
     written = json.dumps(value, ensure_ascii=False, default=str)
-    if not written.isprintable():
+    if not written.isprintable() or visible(written) != written:
         written = _NOT_ASCII.sub(_written_out, written)
     return _TURNS.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
 
 
 def _written_out(found: re.Match[str]) -> str:
     letter = found[0]
-    return letter if unicodedata.category(letter) not in _UNSEEN else json.dumps(letter)[1:-1]
+    seen = visible(letter) and unicodedata.category(letter) not in _UNSEEN
+    return letter if seen else json.dumps(letter)[1:-1]

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from constraintrot.rule_text.survival import sentences
+from constraintrot.rule_text.units import visible
 
 Kind: TypeAlias = Literal["text to the summarizer", "text to the assistant", "claim of authority"]
 KINDS: tuple[Kind, ...] = ("text to the summarizer", "text to the assistant", "claim of authority")
@@ -237,6 +238,6 @@ def _near(first: re.Pattern[str], second: re.Pattern[str], text: str) -> bool:
 
 def _fold(text: str) -> str:
     """A text for matching: one case, one width, nothing invisible, blanks as one."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
+    plain = visible(unicodedata.normalize("NFKC", text).casefold())
     shown = "".join(letter for letter in plain if unicodedata.category(letter) != "Cf")
     return re.sub(r"\s+", " ", shown.replace("’", "'")).strip()

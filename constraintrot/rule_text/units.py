@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from constraintrot.rule_text.survival import sentences
 
-# Zero-width and direction marks: invisible to a reader, kept by most parsers.
+# Zero-width and direction marks, fillers, variation selectors and tags: invisible to a reader,
+# kept by most parsers.
 _INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 # A line that goes on in lower case is a wrapped sentence, up to this length.
 LONGEST = 1500
@@ -99,7 +101,7 @@ def visible(text: str) -> str:
 
 def _letter(letter: str) -> str:
     kind = unicodedata.category(letter)
-    if kind in ("Mn", "Cf"):
+    if kind in ("Mn", "Cf") or letter in "ᅟᅠ":
         return ""
     if kind in ("Cc", "Cs"):
         return " "

@@ -146,6 +146,8 @@ def test_only_trusted_roles_are_read_unless_told() -> None:
     "rule",
     [
         "Ne\u200bver share\x00the door code.",
+        "Ne\u3164ver share the door code.",
+        "Ne\U000e0061ver share the door code.",
         "ＮＥＶＥＲ share the door code.",
         "Ba\u0301jo ningún concepto des el código.",
         "工具一律不\u200b得外借。",

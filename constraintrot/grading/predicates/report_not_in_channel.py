@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 from constraintrot.grading.predicates._prose import decoded_words
 from constraintrot.grading.predicates._sql_tokens import word_set
 from constraintrot.rule_text.numbers import numeral
+from constraintrot.rule_text.units import visible
 from constraintrot.scenario.predicate import (
     Finding,
     Predicate,
@@ -150,8 +151,6 @@ _MAIL = ("to", "cc", "bcc", "subject", "body")
 _NO_TEXT = frozenset(["to", "cc", "bcc", "channel", "channels", "attachments", "attachment"])
 _ATTACHED = re.compile(r"attach|files?$|adjunt|附件")
 
-# Invisible, though of no control or format category.
-_INVISIBLE = re.compile("[\u034f\u115f\u1160\u180b-\u180d\u3164\ufe00-\ufe0f\uffa0]")
 _HYPHENS = str.maketrans("\u2010\u2011", "--")
 
 
@@ -268,7 +267,7 @@ def _channels(value: object) -> Iterator[str | None]:
 
 def _name(text: str) -> str:
     """A channel's name as it compares: no case, blanks, quotes or leading ``#``."""
-    folded = _INVISIBLE.sub("", plain(text)).translate(_HYPHENS)
+    folded = visible(plain(text)).translate(_HYPHENS)
     seen = "".join(sign for sign in folded if _visible(sign))
     return seen.strip("\"'`").lstrip("#").strip("\"'`")
 

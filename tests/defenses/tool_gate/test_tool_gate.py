@@ -152,7 +152,10 @@ def test_no_text_in_the_data_can_leave_it(
     assert text.encode()
 
 
-@pytest.mark.parametrize("unseen", ["\u2028", "\u0085", "\u202e", "\u200b", "\x7f", "\ud800"])
+@pytest.mark.parametrize(
+    "unseen",
+    ["\u2028", "\u0085", "\u202e", "\u200b", "\x7f", "\ud800", "\u3164", "\ufe0f", "\U000e0061"],
+)
 def test_unseen_letters_are_written_out(unseen: str) -> None:
     text = prompt([RULE], "send", {"to": f"a{unseen}b"})
     assert unseen not in text
