@@ -83,10 +83,14 @@ def picture(subjects: dict[str, dict[str, tuple[Estimate, Estimate]]]) -> Figure
 
 
 def read(folder: Path = FOLDER) -> dict[str, dict[str, tuple[Estimate, Estimate]]]:
-    """Return the rates of each reproduction, by its folder's name."""
-    return {
-        file.parent.name: rates(pd.read_csv(file, low_memory=False))
+    """Return the rates of each reproduction, by its scaffold and its folder's name."""
+    frames = {
+        file.parent.name: pd.read_csv(file, low_memory=False)
         for file in sorted(folder.glob("*/episodes.csv"))
+    }
+    return {
+        f"{'/'.join(sorted(set(frame['scaffold'])))} ({name})": rates(frame)
+        for name, frame in frames.items()
     }
 
 
