@@ -37,7 +37,13 @@ POINTS: Final = {
     "after compaction": {"condition": "compaction", "defense": "none"},
     "after compaction, pinned": {"condition": "compaction", "defense": "pin"},
 }
-_SAME: Final = {"harness": "replay", "allowed": False, "attack": "none", "rounds": ("none", "1")}
+_SAME: Final = {
+    "harness": "replay",
+    "allowed": False,
+    "attack": "none",
+    "rounds": ("none", "1"),
+    "compactor": ("none", "summarize"),
+}
 
 
 def rates(episodes: pd.DataFrame) -> dict[str, tuple[Estimate, Estimate]]:

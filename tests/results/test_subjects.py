@@ -13,14 +13,14 @@ from results.tools import docs_figures, subjects
 ROOT = Path(__file__).parents[2]
 ROW = {
     "condition": "control", "defense": "none", "harness": "replay", "allowed": False,
-    "attack": "none", "rounds": "none", "violation": 0.0, "survived": 1.0,
+    "attack": "none", "rounds": "none", "compactor": "none", "violation": 0.0, "survived": 1.0,
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        {"harness": "langgraph"}, {"allowed": True}, {"attack": "bulk"}, {"rounds": "3"},
+        {"harness": "langgraph"}, {"allowed": True}, {"attack": "bulk"}, {"rounds": "3"}, {"compactor": "truncate"},
         {"defense": "pin"}, {"condition": "floor"}, {"violation": None}, {"survived": None},
     ],
     ids=str,
