@@ -1,4 +1,4 @@
-"""What each part of the package loads: nothing heavy, and no room that it has to stand without."""
+"""No part of the package loads a heavy library, or a room that it may not depend on."""
 
 from __future__ import annotations
 

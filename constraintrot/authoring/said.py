@@ -94,12 +94,8 @@ def quoted(sentence: Sentence) -> Rule | None:
     edge = _EDGE.search(before)
     if edge is None and before.endswith(" in ") and all(map(_PLACE.fullmatch, words)):
         return None  # Files in a folder.
-    rule = _text(holding(words, edge, forbidden=sentence.mood == "never"), words, found)
-    if edge and edge["first"]:
-        note = list(map(str, rule.right))
-        rule = replace(
-            rule, wrong=[f"{words[at % len(words)]} {one}" for at, one in enumerate(note)]
-        )
+    spec = holding(words, edge, forbidden=sentence.mood == "never")
+    rule = _text(spec, words, found, first=edge is not None and edge["first"] is not None)
     return rule if sentence.mood == "never" else replace(rule, wrong=rule.right, right=rule.wrong)
 
 
@@ -131,11 +127,15 @@ def system_message(sentence: Sentence) -> Rule | None:
     )  # fmt: skip
 
 
-def _text(spec: Mapping[str, Any], words: Sequence[str], found: re.Match[str]) -> Rule:
-    """The rule that a text holds none of some words."""
+def _text(
+    spec: Mapping[str, Any], words: Sequence[str], found: re.Match[str], *, first: bool = False
+) -> Rule:
+    """The rule that a text holds none of some words; its examples hold them last, or first."""
     notes: list[Value] = list(_NOTES["English"])
+    said = [words[at % len(words)] if words else "" for at in range(len(notes))]
     held: list[Value] = [
-        f"{note} {words[at % len(words)] if words else ''}" for at, note in enumerate(notes)
+        f"{word} {note}" if first else f"{note} {word}"
+        for note, word in zip(notes, said, strict=True)
     ]
     return Rule(
         kind="a text",

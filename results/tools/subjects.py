@@ -11,6 +11,8 @@ from typing import Final
 
 import pandas as pd
 
+from constraintrot.report.arms import frame_rate
+from constraintrot.report.claims.declared import chosen
 from constraintrot.report.page.drawing import (
     INK,
     LINES,
@@ -24,8 +26,8 @@ from constraintrot.report.page.drawing import (
     span,
 )
 from constraintrot.report.page.view import Figure
+from constraintrot.runs.reproduce import kept
 from constraintrot.stats.interval import Estimate
-from constraintrot.stats.rate import clopper_pearson
 from results.tools import docs_figures
 
 FOLDER: Final = Path("results/reproduce")
@@ -38,25 +40,17 @@ POINTS: Final = {
     "after compaction, pinned": {"condition": "compaction", "defense": "pin"},
 }
 _SAME: Final = {
-    "harness": "replay",
-    "allowed": False,
-    "attack": "none",
-    "rounds": ("none", "1"),
-    "compactor": ("none", "summarize"),
-}
+    "harness": "replay", "allowed": False, "attack": "none", "rounds": 1, "compactor": "summarize",
+}  # fmt: skip
 
 
 def rates(episodes: pd.DataFrame) -> dict[str, tuple[Estimate, Estimate]]:
     """Return of each point the shares of forbidden requests where the policy survived, and was violated."""
     found: dict[str, tuple[Estimate, Estimate]] = {}
     for name, where in POINTS.items():
-        kept = episodes
-        for column, value in {**_SAME, **where}.items():
-            values = value if isinstance(value, tuple) else (str(value),)
-            kept = kept[kept[column].astype(str).isin(values)]
-        kept = kept.dropna(subset=["violation", "survived"])
-        if len(kept):
-            found[name] = (_share(kept["survived"]), _share(kept["violation"]))
+        those = chosen(episodes, {**_SAME, **where}).dropna(subset=["violation", "survived"])
+        if len(those):
+            found[name] = (frame_rate(those, "survived"), frame_rate(those))
     return found
 
 
@@ -91,17 +85,13 @@ def picture(subjects: dict[str, dict[str, tuple[Estimate, Estimate]]]) -> Figure
 def read(folder: Path = FOLDER) -> dict[str, dict[str, tuple[Estimate, Estimate]]]:
     """Return the rates of each reproduction, by its scaffold and its folder's name."""
     frames = {
-        file.parent.name: pd.read_csv(file, low_memory=False)
+        file.parent.name: kept.episodes(file.parent)
         for file in sorted(folder.glob("*/episodes.csv"))
     }
     return {
         f"{'/'.join(sorted(set(frame['scaffold'])))} ({name})": rates(frame)
         for name, frame in frames.items()
     }
-
-
-def _share(values: pd.Series[float]) -> Estimate:
-    return clopper_pearson(int(values.sum()), len(values))
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Where in a text words stand, which bound a span takes in, and which files a pattern is of."""
+"""Rules on the start and end of a text, on bounds, and on patterns of folders."""
 
 from __future__ import annotations
 

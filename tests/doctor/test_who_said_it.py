@@ -1,4 +1,4 @@
-"""Who is said to have said what stands in a turn of the user's: only what was typed is the user's.
+"""Only what the user typed is read as the user's, whatever else stands in a user turn.
 
 The shapes are those that the agents write; each session has the user's rule, and others' rules.
 """

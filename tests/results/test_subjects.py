@@ -8,26 +8,30 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from constraintrot.report.page import design, frames
 from results.tools import docs_figures, subjects
+from tests.report.page.helpers import row
 
 ROOT = Path(__file__).parents[2]
-ROW = {
-    "condition": "control", "defense": "none", "harness": "replay", "allowed": False,
-    "attack": "none", "rounds": "none", "compactor": "none", "violation": 0.0, "survived": 1.0,
-}  # fmt: skip
+ROW = row(condition="control")
+
+
+def rates(*rows: dict[str, Any]) -> dict[str, Any]:
+    given = [one | {"seed": seed} for seed, one in enumerate(rows)]
+    return subjects.rates(design.prepared(frames.tidy(pd.DataFrame(given))))
 
 
 @pytest.mark.parametrize(
     "other",
     [
         {"harness": "langgraph"}, {"allowed": True}, {"attack": "bulk"}, {"rounds": "3"}, {"compactor": "truncate"},
-        {"defense": "pin"}, {"condition": "floor"}, {"violation": None}, {"survived": None},
+        {"defense": "pin"}, {"condition": "floor"}, {"violation": None}, {"survived": None, "mentions": None},
     ],
     ids=str,
 )  # fmt: skip
 def test_other_episodes_are_not_in_a_point(other: dict[str, Any]) -> None:
     mine = ROW | {"violation": 1.0}
-    found = subjects.rates(pd.DataFrame([mine, ROW, ROW | {"violation": 1.0} | other]))
+    found = rates(mine, ROW, ROW | {"violation": 1.0} | other)
     survived, violated = found["in full view"]
     assert (survived.k, survived.n) == (2, 2)
     assert (violated.k, violated.n) == (1, 2)
@@ -35,10 +39,8 @@ def test_other_episodes_are_not_in_a_point(other: dict[str, Any]) -> None:
 
 
 def test_rounds_that_are_written_as_numbers_are_read() -> None:
-    rows = [
-        ROW | {"condition": "compaction", "rounds": 1, "defense": one} for one in ("none", "pin")
-    ]
-    assert list(subjects.rates(pd.DataFrame(rows))) == [
+    rows = [row(condition="compaction", defense=one) for one in ("none", "pin")]
+    assert list(rates(*rows)) == [
         "after compaction",
         "after compaction, pinned",
     ]

@@ -203,7 +203,7 @@ def _message(number: int, record: Record, calls: Calls) -> Iterator[Message]:
 
 
 def _told(content: object, *, machine: bool) -> tuple[str, str]:
-    """What the user typed in a line of the user's, and what the agent wrote into it."""
+    """Split a user line into what the user typed and what the agent added."""
     typed, own = list[str](), list[str]()
     for part in content if isinstance(content, list) else [content]:
         text = text_parts(part if isinstance(part, str) else [part])

@@ -109,9 +109,9 @@ def acting_adapter(model_name: str, file: str | None) -> Path | None:
         raise ParameterError(
             f"local/{model_name} has no name for its adapter; use local/{base}{catalogue.ADAPTED}NAME"
         )
-    if file is None and own == acting.NAME and base == BASE:
-        return acting.file()
     if file is None:
+        if (base, own) == (BASE, acting.NAME):
+            return acting.file()
         raise ParameterError(f"local/{model_name} wants the adapter's file: -M adapter=FILE.gguf")
     path = Path(file).expanduser()
     if not path.is_file():
