@@ -29,6 +29,8 @@ def _options(command: Any) -> Any:
             click.option("--dollars", type=click.FloatRange(min=0, min_open=True), help="Most dollars."),
             click.option("--prices", type=click.Path(path_type=Path, exists=True),
                          help="YAML of prices, as --model-cost-config; else LiteLLM's table."),
+            click.option("--pairs", type=click.IntRange(min=1),
+                         help="Different requests in each arm of every claim, instead of the number planned."),
             click.option("--pilot", type=click.Path(path_type=Path, exists=True),
                          help="Logs whose rates the plan assumes, instead of the paper's."),
             click.option("-M", "model_args", multiple=True, metavar="NAME=VALUE", help="A model argument."),
@@ -104,7 +106,7 @@ def page(folders: tuple[Path, ...]) -> None:
 def _plan(
     *, model: str | None, preset: str, claims: tuple[str, ...],
     families: tuple[str, ...], other: str | None, dollars: float | None, prices: Path | None,
-    pilot: Path | None, model_args: tuple[str, ...], task_args: tuple[str, ...], roles: tuple[str, ...], folder: Path | None,
+    pairs: int | None, pilot: Path | None, model_args: tuple[str, ...], task_args: tuple[str, ...], roles: tuple[str, ...], folder: Path | None,
 ) -> Path:  # fmt: skip
     if model is None:
         raise ParameterError("give --model, as `--model openai/gpt-5.4-mini`")
@@ -118,14 +120,15 @@ def _plan(
     from constraintrot.runs.reproduce.play import episodes
 
     where = folder or Path("logs/reproduce") / slug(f"{model} {preset}")
+    settled = known[preset].model_copy(update={} if pairs is None else {"pairs": pairs})
     draft = planning.draft(
-        model, known[preset], preset, claims, families=families, other=other, dollars=dollars, prices=prices,
+        model, settled, preset, claims, families=families, other=other, dollars=dollars, prices=prices,
         settings=named_values("-T", task_args), model_args=named_values("-M", model_args),
         roles=named_roles(roles),
     )  # fmt: skip
-    lines = planning.plan(draft, known[preset], None if pilot is None else episodes(pilot))
+    lines = planning.plan(draft, settled, None if pilot is None else episodes(pilot))
     made: Registration = draft.model_copy(update={"planned": tuple(line.planned for line in lines)})
-    click.echo(planning.text(made, lines, known[preset]))
+    click.echo(planning.text(made, lines, settled))
     registration.write(where / registration.FILE, made)
     click.echo(f"registered: {where / registration.FILE}")
     return where

@@ -210,6 +210,12 @@ def text(registration: Registration, lines: Sequence[Line], preset: Preset) -> s
     before = 3 * registration.qualification.variants * len(registration.families)
     cost = dollars_of(registration, total)
     dollars = "no price known (--prices)" if cost is None else f"$ {between(*cost, digits=2)}"
+    number = (
+        f"Requests for 80 % power at a family-wise error of {registration.alpha:g} over"
+        f" {len(lines)} claims and {registration.looks} looks, by the rates that were assumed."
+        if preset.pairs is None
+        else f"Up to {preset.pairs} requests a claim, whatever its power."
+    )
     ending = [
         "",
         f"{registration.model}, preset {registration.preset}: {preset.about}",
@@ -218,8 +224,7 @@ def text(registration: Registration, lines: Sequence[Line], preset: Preset) -> s
         f"At most {total.requests:,} model calls; {millions(total.input_tokens)} M tokens in, of which"
         f" up to {millions(total.cached_tokens)} M were sent before in the same episode;"
         f" {millions(total.output_tokens)} M out, without reasoning; {dollars}.",
-        f"Requests for 80 % power at a family-wise error of {registration.alpha:g} over"
-        f" {len(lines)} claims and {registration.looks} looks, by the rates that were assumed.",
+        number,
         *(f"Open in the paper: {one}" for one in preset.open),
     ]
     return "\n".join([Table(head, rows).text(), *ending])

@@ -14,6 +14,7 @@ from constraintrot.runs.prices import price_of, usage_cost
 from constraintrot.runs.reproduce import planning, registration
 from constraintrot.runs.reproduce.cells import TASK, cells, chunks, requests, seeds
 from constraintrot.runs.reproduce.planning import NO_OTHER, Line, draft, needed, plan
+from tests.invoked import invoked
 
 PRESETS = registration.presets()
 DECAY = "Compaction makes agents break policies"
@@ -49,6 +50,18 @@ def test_some_families_are_asked_of_and_claims_that_need_others_say_so() -> None
         drafted(DECAY, families=("soft_mail",))
     soft = planned(drafted("Soft policies decay", families=("soft_email",)))
     assert all(not line.planned.pairs and line.planned.because for line in soft.values())
+
+
+def test_a_number_of_pairs_takes_the_place_of_the_planned_one(tmp_path: Path) -> None:
+    given = ("--model", "scripted/obedient", "--claims", DECAY, "-o", tmp_path)
+    for preset, pairs in (("paper", 5), ("smoke", 30)):
+        words = ("reproduce", "plan", "--preset", preset, "--pairs", pairs)
+        done = invoked(*words, *given, exits=0)
+        assert f"Up to {pairs} requests a claim, whatever its power." in done.output
+        made = registration.read(tmp_path / registration.FILE)
+        assert [one.pairs for one in made.planned] == [pairs]
+        (tmp_path / registration.FILE).unlink()
+    assert invoked("reproduce", "plan", "--pairs", 0, *given).exit_code == 2
 
 
 def test_a_claim_whose_framework_is_missing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
