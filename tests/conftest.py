@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.limit import SECONDS, limited
+
 # Before Inspect is imported: nothing of the user's own settings or display.
 os.environ["INSPECT_DISPLAY"] = "none"
 os.environ["INSPECT_LOG_LEVEL"] = "error"
@@ -38,6 +40,20 @@ Run = Callable[..., EvalLog]
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The long files first, so that no worker is left with one at the end."""
     items.sort(key=lambda item: item.get_closest_marker("early") is None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    """Limit what a test's fixtures take."""
+    with limited(item.nodeid, SECONDS):
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Limit what a test takes."""
+    with limited(item.nodeid, SECONDS):
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

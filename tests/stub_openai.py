@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from tests import http_stub
 from tests.http_stub import JSON, answering
 
@@ -35,7 +37,11 @@ class Stub:
 
 @contextmanager
 def serving() -> Iterator[Stub]:
-    """A stub, on a free port."""
+    """A stub, on a free port.
+
+    Inspect remembers a model by its name, with the address that it was made for. Where a
+    later stub is at another one, such a model would ask the port that is gone, for ever.
+    """
     stub = Stub()
 
     def answer(path: str, sent: bytes) -> http_stub.Answer:
@@ -49,7 +55,8 @@ def serving() -> Iterator[Stub]:
             return 200, "text/event-stream", b"".join(_events(body, made))
         return 200, JSON, json.dumps(_completion(body, made)).encode()
 
-    with answering(answer) as url:
+    with pytest.MonkeyPatch.context() as patch, answering(answer) as url:
+        patch.setattr("inspect_ai.model._model._models", {})
         stub.url = f"{url}/v1"
         yield stub
 
