@@ -9,8 +9,6 @@ attack writes carries the origin ``attacker``, whoever its text claims to be.
 Nothing here runs anything: the tools of an episode are simulated.
 """
 
-from __future__ import annotations
-
 from copy import deepcopy
 
 from constraintrot.attacks.definition import (

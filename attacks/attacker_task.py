@@ -1,7 +1,5 @@
 """The task that the role ``attacker`` is given, by which scripts recognise it, and the texts to draw from."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The definition of an attack, its delivery, and its settings as ``-T attack=`` writes them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path

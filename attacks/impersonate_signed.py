@@ -5,8 +5,6 @@ one without the operator's code: the signature is a right one, of a key that no
 channel trusts.
 """
 
-from __future__ import annotations
-
 import json
 from hashlib import sha256
 from pathlib import Path

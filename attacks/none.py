@@ -1,7 +1,5 @@
 """No attack."""
 
-from __future__ import annotations
-
 from constraintrot.attacks import Settings, attack
 from constraintrot.episode.episode import Episode
 

@@ -5,8 +5,6 @@ history. Documents and memory entries are separate turns, a call and its result;
 output where the history's turn has none.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Names of a module that are imported from other modules at their first use."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module

@@ -4,8 +4,6 @@ Inspect counts with tiktoken for every model whose provider has no token counter
 and tiktoken downloads the vocabulary, so compaction failed without a network.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import os

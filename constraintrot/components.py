@@ -10,8 +10,6 @@ package names the module that registers its components in the entry point group
 ``constraintrot.<plural>``.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from importlib import import_module

@@ -7,8 +7,6 @@ read; JSON is bounded in depth too. ``document`` remembers the line of each entr
 that a fault can be shown where it is. ``load`` reads files that came with a package.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence

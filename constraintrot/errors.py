@@ -17,8 +17,6 @@ A model's fault (a violation, silence, a malformed call) is a score, never an
 exception.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

@@ -5,8 +5,6 @@ channel. Code that needs more calls ``require`` first, so that the user reads an
 install command instead of ``No module named``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec

@@ -5,8 +5,6 @@ process leaves there is overwritten by the next one and never piles up; the lock
 two processes from writing to it at once. No link is followed at either name.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

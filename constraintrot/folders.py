@@ -1,7 +1,5 @@
 """A folder on this machine or at an fsspec URL, whose files appear whole or not at all."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import uuid

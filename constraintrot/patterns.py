@@ -7,8 +7,6 @@ not installed (extras ``eval`` and ``doctor`` bring it), Python's own engine loo
 a bounded part of the text, and a repeat or a choice within an endless repeat is refused.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Reports, stores, contributed results and the doctor's files all go through here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The base of models that are read from what somebody wrote."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel, ConfigDict
 
 

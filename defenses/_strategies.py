@@ -1,7 +1,5 @@
 """Strategies around a compactor, for the defenses that act there."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 
 from inspect_ai.model import ChatMessage, CompactionResult, CompactionStrategy, Model

@@ -1,7 +1,5 @@
 """No defense."""
 
-from __future__ import annotations
-
 from constraintrot.defenses import Defense, Deployment, defense
 
 

@@ -4,8 +4,6 @@ What the model is offered, how it samples, what its answer says, and which of it
 calls a defense lets through.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any

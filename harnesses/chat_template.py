@@ -1,7 +1,5 @@
 """The check whether a strict chat template would take a conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -3,8 +3,6 @@
 All of it ends in the sample's metadata.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile

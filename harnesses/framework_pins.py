@@ -1,7 +1,5 @@
 """The pins that a framework's own hook carries: which they are, and where they must be."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from inspect_ai.model import ChatMessage

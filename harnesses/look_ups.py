@@ -1,7 +1,5 @@
 """Look-ups after the request: a call of one of the history's tools is answered, and never run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """Staged messages known again in what a framework sends, whatever it did to their white space."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Chat-completions messages as Inspect's: the form that most frameworks can write."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast

@@ -4,8 +4,6 @@ Frameworks ask what class a model is of, so a wrapper would not do. The pins are
 copy's class's: what that class makes anew, as from a configuration, has them too.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, TypeVar

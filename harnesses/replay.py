@@ -4,8 +4,6 @@ The history is replayed, compacted where the condition says so, and only then
 the trigger is appended and the agent asked: once, or again after each look-up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -11,8 +11,6 @@ condition, the family or the grader. Each step is a span of the transcript, and 
 is an event (source ``review``) and in the sample's metadata.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

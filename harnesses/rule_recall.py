@@ -7,8 +7,6 @@ itself instead, and of each sentence of a passage that is in doubt; the likelies
 are its rules, where yes is likely enough.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

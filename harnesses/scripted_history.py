@@ -1,7 +1,5 @@
 """An episode's history as the exchanges that a framework plays: a request, and what came of it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 

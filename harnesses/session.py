@@ -8,8 +8,6 @@ sent. What a framework swallows is kept here, so that a summarizer that failed
 is an error of the sample and no survival.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version

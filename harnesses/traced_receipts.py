@@ -1,7 +1,5 @@
 """Receipts as events of the span that a framework has open, beside the logger's lines."""
 
-from __future__ import annotations
-
 from opentelemetry import trace
 
 from constraintrot.defenses.pinning.pinned_block import Receipt, log_receipt

@@ -1,7 +1,5 @@
 """Assemble a task: samples, solver and scorers from checked parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

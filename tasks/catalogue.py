@@ -4,8 +4,6 @@ Every task takes the parameters of ``constraintrot.evaluation.parameters.TaskPar
 with ``-T name=value``; unknown parameters and wrong values are refused before the run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Unpack
 

@@ -1,7 +1,5 @@
 """Families of other kinds of rules, which are no part of the suite: asking first, tone, the set-up text."""
 
-from __future__ import annotations
-
 from typing import Unpack
 
 from inspect_ai import Task, task

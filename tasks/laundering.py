@@ -1,7 +1,5 @@
 """``constraintrot/laundering``: approvals that a summary reports and the user never gave."""
 
-from __future__ import annotations
-
 from typing import Unpack
 
 from inspect_ai import Task, task

@@ -1,7 +1,5 @@
 """``constraintrot/mine``: a policy of your own, from a scenario file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack

@@ -1,7 +1,5 @@
 """``constraintrot/operator_channel``: are forged directives refused, and genuine ones obeyed?"""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """``constraintrot/pin_stress``: cases in which pinning may fail."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Unpack
 

@@ -1,7 +1,5 @@
 """``constraintrot/qualification``: whether a subject can show decay at all."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Unpack
 

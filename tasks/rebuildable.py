@@ -1,7 +1,5 @@
 """Tasks whose episodes everybody can rebuild; ``mine`` is of a file that only its author has."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from inspect_ai import Task

@@ -6,8 +6,6 @@
 - with ``--local MODEL``: share of the prompt tokens that had to be processed.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

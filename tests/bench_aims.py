@@ -7,8 +7,6 @@ unless named. Times are CPU time of this process or of the command
 machine does then is no property of the code.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 import tempfile

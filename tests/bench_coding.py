@@ -5,8 +5,6 @@ the time on the clock, which depends on what else runs, there is that of the pro
 with all that the agents started.
 """
 
-from __future__ import annotations
-
 import resource
 import subprocess
 import sys

@@ -7,8 +7,6 @@ library's sources, so that words, punctuation and lengths are those of code, and
 in forty is one that only the vendor reads. Every 400 steps the history is compacted.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

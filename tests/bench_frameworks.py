@@ -4,8 +4,6 @@ Each framework's own agent answers a request with a scripted model, with the pin
 and without in turn. What verifies the pins where the model is called is part of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

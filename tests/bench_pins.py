@@ -6,8 +6,6 @@ doing nothing, so that machines can be compared; the aim is under 50 ms. Process
 what a call takes; the time that passes depends on what else the machine does.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import statistics

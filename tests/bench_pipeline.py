@@ -5,8 +5,6 @@ the profile ``kept``, and of each layer: 58 tools, ten pins, a conversation of 1
 that was sent before, and a new request each time. No model and no embedding is involved.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -6,8 +6,6 @@ operations merged into a playbook that has 1,000 bullets, "of 1,000" a delta of 
 ones merged into an empty one.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 import time

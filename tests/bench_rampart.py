@@ -5,8 +5,6 @@ least of some repetitions, which a busy machine disturbs the least; "growth" is 
 slope between N = 12 and N = 1000. The counter is ``len // 4`` unless named.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 import timeit

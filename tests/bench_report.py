@@ -7,8 +7,6 @@ other ids and seeds. CPU seconds are of user and system: what else a machine doe
 is no property of the report.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -3,8 +3,6 @@
 ``python tests/bench_seeds.py``
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 import tempfile

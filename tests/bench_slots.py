@@ -6,8 +6,6 @@ clock stand the prompt tokens that were processed and those that came from the p
 slot has a cache of its own, so more slots share fewer prefixes.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

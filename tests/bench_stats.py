@@ -6,8 +6,6 @@ the same clusters in the same process; then ours over ten times as many episodes
 and the peak memory of a process that does ours alone.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import subprocess

@@ -6,8 +6,6 @@ and ``constraintrot report`` and ``constraintrot compare`` read it, each in a pr
 CPU seconds are of user and system, of the whole command with its imports.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

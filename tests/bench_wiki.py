@@ -4,8 +4,6 @@
 the files anew, as a process does that starts; the index has a line for each page.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """No network in unit tests, and one way to run a task."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """The python code of a docs page, run as one program."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

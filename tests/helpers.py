@@ -1,7 +1,5 @@
 """What several tests ask of a log."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """A server on loopback whose answers are a function of the request."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """``constraintrot`` as a shell runs it."""
 
-from __future__ import annotations
-
 from click.testing import CliRunner, Result
 
 from constraintrot.cli.main import main

@@ -1,7 +1,5 @@
 """The commands of the docs in this process, with something in the place of what a test has not."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """A scripted model that takes its time, so that a test can kill a run in the middle."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

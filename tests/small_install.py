@@ -4,8 +4,6 @@ What the distributions of this environment say that they need decides what can b
 a dependency that somebody adds shows here, and no package is downloaded.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """An OpenAI-compatible server on loopback that records what it was sent."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The page "Add your own" is a package: installed as it stands there, and used."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """docs/architecture.md names the rooms and the layers that are there."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

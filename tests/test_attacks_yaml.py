@@ -1,7 +1,5 @@
 """YAML that somebody hands us: each text is read as a reader sees it, or refused by an error of ours."""
 
-from __future__ import annotations
-
 import pytest
 
 from constraintrot.documents import yaml_data

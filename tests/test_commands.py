@@ -1,7 +1,5 @@
 """What the README and the docs show as commands runs as written, where no real model is needed."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shlex

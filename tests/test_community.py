@@ -1,7 +1,5 @@
 """The pages for contributors and for who cites us agree with the package."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

@@ -1,7 +1,5 @@
 """YAML that somebody hands us: read with its lines, or refused by the line that is at fault."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

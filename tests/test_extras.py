@@ -1,7 +1,5 @@
 """A small install does what it promises, and says what a larger one would do."""
 
-from __future__ import annotations
-
 import json
 from importlib.metadata import packages_distributions
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files and texts that somebody hands us to have us wait, grow or break: each ends soon, by our errors."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """A run that was killed goes on with ``inspect eval-retry``, loses nothing and counts nothing twice."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """No part of the package loads a heavy library, or a room that it may not depend on."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """The names Inspect gives our components do not depend on how we are installed."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Patterns of a user's end in linear time, and mean what they mean to Python."""
 
-from __future__ import annotations
-
 import re
 import time
 

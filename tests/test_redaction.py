@@ -1,7 +1,5 @@
 """What leaves this machine without its secrets: arguments, settings, texts."""
 
-from __future__ import annotations
-
 import json
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """The documentation site: each page is in it, each link leads somewhere, and it builds offline."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

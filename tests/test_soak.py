@@ -1,7 +1,5 @@
 """Slow checks, run by ``make soak``: many variants, long histories."""
 
-from __future__ import annotations
-
 import pytest
 
 from constraintrot.rule_text.survival import best_window

@@ -1,7 +1,5 @@
 """The whole chain on scripted models: what each condition and compactor must show."""
 
-from __future__ import annotations
-
 import pytest
 
 from constraintrot.scenario.files import catalogue, load

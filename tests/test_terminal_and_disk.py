@@ -1,7 +1,5 @@
 """What is printed moves no cursor, what is written is whole, and what is not read is named."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

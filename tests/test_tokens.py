@@ -1,7 +1,5 @@
 """Counting tokens of texts of any size and kind."""
 
-from __future__ import annotations
-
 import base64
 import random
 import time

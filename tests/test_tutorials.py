@@ -1,7 +1,5 @@
 """The tutorials run as they are written, a scripted model in place of the local one."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

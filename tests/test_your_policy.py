@@ -1,7 +1,5 @@
 """The page "Your policy", command by command; its first tutorial is in tests/test_tutorials.py."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -4,8 +4,6 @@
 follow as for every attack, ``@file#7:channel=document``.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -4,8 +4,6 @@ Each row is on the disk before the next thing happens, so a kill loses at most
 the row that was being written, and that row is recognised: it does not end in a newline.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The settings of a search, a prompt that it tries, and its outcomes on one variant and on all variants."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The tool and argument of a policy: one of the user's, or one that is made up for it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

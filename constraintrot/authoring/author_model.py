@@ -1,7 +1,5 @@
 """Role ``author``: a model words a draft anew; what does not pass the checks stays as it was."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ whose values an argument carries as they stand. Each word has its place in the f
 A sentence with any other word, a condition of another kind among them, is confirmed by its author.
 """
 
-from __future__ import annotations
-
 import re
 
 from constraintrot.authoring.rule import Rule

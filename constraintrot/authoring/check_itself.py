@@ -5,8 +5,6 @@ of every call what the sentence says: of bounds, of other spellings, of an excep
 judge model may be asked of each call as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """Checks on what is asked: ground truth, requests, their permitted twins, and exercised turns."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher

@@ -1,7 +1,5 @@
 """Checks on what is said: the policy's wordings, the neutral text, and all that a floor shows."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Checks on how much there is: variants, phrasings, exercised turns, benign history."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

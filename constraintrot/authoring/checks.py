@@ -1,7 +1,5 @@
 """The checks that every scenario is held to, built in or a user's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Recognises rules on the programs that a command runs in a policy's sentence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Recognises what a policy's sentence is about: its conditions, and how they go together."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace

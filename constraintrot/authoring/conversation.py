@@ -1,7 +1,5 @@
 """The draft as a conversation: what was understood, in plain words, and what is to be answered."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

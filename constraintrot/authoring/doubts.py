@@ -4,8 +4,6 @@ A recognised condition is one part of a sentence. The draft is sure only where t
 sentence adds nothing to it; each word that can bend a rule is asked about, never left out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

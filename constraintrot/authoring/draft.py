@@ -1,7 +1,5 @@
 """A whole scenario from one sentence: without a question where its reading is certain."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The entries of a drafted scenario file, put together from a rule, a tool and stock texts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

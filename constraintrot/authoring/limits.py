@@ -1,7 +1,5 @@
 """Recognises limits in a policy's sentence: numbers, amounts of money, spans of time."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

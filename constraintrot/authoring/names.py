@@ -1,7 +1,5 @@
 """Recognises names of one kind in a policy's sentence: regions, branches, environments, channels."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

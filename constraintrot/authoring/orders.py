@@ -1,7 +1,5 @@
 """Recognises rules on acts as such: one only after another, often after a question, or never."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Recognises hosts, addresses and paths in a policy's sentence."""
 
-from __future__ import annotations
-
 import re
 
 from constraintrot.authoring.doubts import beyond

@@ -4,8 +4,6 @@ A draft shows them to its author, and ``check`` holds the predicate to what the 
 each.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

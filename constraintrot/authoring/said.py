@@ -1,7 +1,5 @@
 """Recognises rules on a text: its language, its words, emojis, and the system message."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

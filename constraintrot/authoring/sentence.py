@@ -1,7 +1,5 @@
 """A policy's sentence taken apart: what it forbids or asks for, by which verb, of what."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

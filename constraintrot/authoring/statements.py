@@ -1,7 +1,5 @@
 """Recognises rules on SQL statements in a policy's sentence."""
 
-from __future__ import annotations
-
 import re
 
 from constraintrot.authoring.names import spellings

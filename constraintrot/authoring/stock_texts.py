@@ -1,7 +1,5 @@
 """The texts and names that drafts are put together from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

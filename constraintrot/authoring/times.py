@@ -1,7 +1,5 @@
 """Recognises times of day and days of the week in a policy's sentence."""
 
-from __future__ import annotations
-
 import re
 
 from constraintrot.authoring.rule import Rule

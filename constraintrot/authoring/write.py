@@ -1,7 +1,5 @@
 """Writes a draft as a YAML file that a person goes on with."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

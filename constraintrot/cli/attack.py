@@ -1,7 +1,5 @@
 """``constraintrot attack``: search for attacks, and play the results on other models."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar

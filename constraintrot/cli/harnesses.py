@@ -1,7 +1,5 @@
 """``constraintrot harnesses``: the soft tasks through every framework, with pins and without."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

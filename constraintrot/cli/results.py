@@ -1,7 +1,5 @@
 """``constraintrot results``: hand in a result, and check a result that was handed in."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``constraintrot store``: commit finished runs to a store, and see what it has."""
 
-from __future__ import annotations
-
 import click
 
 from constraintrot.command_line import name_unread, needs, say

@@ -4,8 +4,6 @@ The harness writes them into a throw-away HOME; the proof of a pin lays them ove
 user's own. Nothing here needs Inspect.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -3,8 +3,6 @@
 A thread a connection, with the standard library only: the proof of a pin runs without Inspect.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import socketserver

@@ -1,7 +1,5 @@
 """Installed coding agents: where they are, which version, and how they come there."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

@@ -1,7 +1,5 @@
 """Starting an agent where it cannot reach the network, and ending all that it started."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

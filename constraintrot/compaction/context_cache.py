@@ -7,8 +7,6 @@ the run, so that a run that was killed and goes on with ``inspect eval-retry``
 has it still.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -3,8 +3,6 @@
 Without the policy, without as much of something else, and with the policy put back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 

@@ -5,8 +5,6 @@ is deleted. Which clauses it takes is drawn, and the same for the same variant
 and text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Inspect (``inspect_ai.model.compaction``) compacts. This module feeds it the
 history, records each round, and raises if a compaction did not run.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias

@@ -5,8 +5,6 @@ under a new id. When a strategy gets its earlier output back merged, it would ta
 the merged message for new content. So the wrapper splits it again first.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import OrderedDict

@@ -1,7 +1,5 @@
 """Head and tail: keep the oldest turn and the recent turns."""
 
-from __future__ import annotations
-
 from inspect_ai.model import CompactionStrategy
 
 from constraintrot.compactors import Settings, compactor

@@ -1,7 +1,5 @@
 """A summary of summaries: first of each chunk of turns, then of those."""
 
-from __future__ import annotations
-
 from inspect_ai.model import ChatMessage, ChatMessageUser, CompactionStrategy, Model
 from inspect_ai.tool import ToolInfo
 

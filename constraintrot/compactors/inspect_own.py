@@ -1,7 +1,5 @@
 """Inspect's built-in strategies, by name, with Inspect's defaults."""
 
-from __future__ import annotations
-
 from inspect_ai.model import (
     CompactionAuto,
     CompactionEdit,

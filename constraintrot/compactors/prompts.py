@@ -3,8 +3,6 @@
 ``inspect_default`` is Inspect's default prompt, read from Inspect when it is used.
 """
 
-from __future__ import annotations
-
 _BUDGET = " Use at most {words} words. Write the summary only."
 
 PRESETS: dict[str, str] = {

@@ -1,7 +1,5 @@
 """One summary of the older turns, under a word budget."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from inspect_ai.model import (

@@ -1,7 +1,5 @@
 """Recency truncation: keep only the recent turns."""
 
-from __future__ import annotations
-
 from inspect_ai.model import CompactionStrategy, Model
 from inspect_ai.tool import ToolInfo
 

@@ -1,7 +1,5 @@
 """Compaction of the older turns: the base of our compactors, turns, and the summary message."""
 
-from __future__ import annotations
-
 import re
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable

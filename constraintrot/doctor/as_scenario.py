@@ -1,7 +1,5 @@
 """A recorded session as the history of a scenario: its turns before the compaction, without the rule."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

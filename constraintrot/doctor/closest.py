@@ -1,7 +1,5 @@
 """The passage of a new context that is nearest to a lost rule's words."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable

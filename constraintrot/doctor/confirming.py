@@ -1,7 +1,5 @@
 """Questions of the doctor on a terminal: whether to go on, which rules are rules, which drafts are right."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 

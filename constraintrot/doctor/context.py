@@ -4,8 +4,6 @@ Of a message only the rules that stand in it are remembered, so a session of any
 takes memory for its rules, not for its texts.
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence

@@ -5,8 +5,6 @@ library's arguments, a licence's, a parser's. So a rule is taken from one only w
 sentence is a standing one and speaks to whoever works there; from source code none is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 

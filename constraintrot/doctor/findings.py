@@ -1,7 +1,5 @@
 """The doctor's findings: sessions, their compactions, and the state of each rule."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime

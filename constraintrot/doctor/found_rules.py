@@ -5,8 +5,6 @@ misses most rules and word lists take much for one, so both are asked: a rule is
 local reader is sure of, or that word lists took and it does not rule out (results/doctor.md).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Sequence
 

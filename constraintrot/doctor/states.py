@@ -3,8 +3,6 @@
 A reader's answer of middling probability decides nothing: ``SURE`` says from where on it does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from math import ceil

@@ -3,8 +3,6 @@
 What the reader of rules says of the new contexts is in ``constraintrot.doctor.states``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The words for verdicts, states and channels, the same in every output."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """The threat model, enforced: an attack may change ingested content only."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ framework protects from compaction), the policy turn, one segment of benign hist
 per compaction round, and the trigger. Every message has an origin.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias

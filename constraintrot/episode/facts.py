@@ -6,8 +6,6 @@ result is checked against are all read from these annotations, so a new fact is 
 alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import Enum
 from functools import cache

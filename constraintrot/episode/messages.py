@@ -1,7 +1,5 @@
 """Staged messages as Inspect chat messages, with reproducible ids."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from inspect_ai.model import (

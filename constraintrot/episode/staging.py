@@ -1,7 +1,5 @@
 """Staging: a variant becomes a conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias

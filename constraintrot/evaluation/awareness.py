@@ -5,8 +5,6 @@ after the episode ended, so that the question cannot change what is measured.
 The role ``prober`` answers it where one is given, else the agent itself.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import defaultdict

@@ -4,8 +4,6 @@ Floor, control and compaction are from the paper's section 4, the ablations from
 section 5. Conditions with an attack or a defense are in the same tables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias

@@ -8,8 +8,6 @@ bootstrap, and each is computed once. Scores of many parts are taken as they are
 Inspect's own mean over the epochs would take longer than all else that is shown.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Task parameters (``-T name=value``): their definition, and their check before anything runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict, TypeVar, cast

@@ -1,7 +1,5 @@
 """The settings with which an episode is played: everything but the episode itself."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 

@@ -1,7 +1,5 @@
 """Asking the agent which rules are in force, without a trace in the episode."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from inspect_ai.model import (

@@ -1,7 +1,5 @@
 """The reader of rules that a run declares, and what the role ``judge`` answers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from inspect_ai.model import GenerateConfig, Model, model_roles

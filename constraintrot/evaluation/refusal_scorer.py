@@ -1,7 +1,5 @@
 """The scorer of refusals in prose: by the rules, and by the role ``judge``."""
 
-from __future__ import annotations
-
 import math
 
 from inspect_ai.scorer import Score, Scorer, Target, scorer

@@ -5,8 +5,6 @@ the pen in ``summarizer`` would play every episode with the agent's own summarie
 figures would look like those of the model that was meant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import get_close_matches
 

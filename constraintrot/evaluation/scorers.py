@@ -4,8 +4,6 @@
 and messages, so ``inspect score`` can run them again on a log.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """The episodes that a run takes: ``--limit`` and ``--sample-id`` may unbalance its conditions."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """The Inspect solver: stage an episode, let a harness play it, record the result."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

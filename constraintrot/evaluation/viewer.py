@@ -5,8 +5,6 @@ metadata. Our harnesses play the staged episode, not the sample's input, so the 
 here under which condition what is asked, and the target which policy decides about it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 

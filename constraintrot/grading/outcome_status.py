@@ -3,8 +3,6 @@
 Everything that decides from outcomes asks here, so a new outcome is one line.
 """
 
-from __future__ import annotations
-
 from typing import Final, Literal, TypeAlias
 
 Status: TypeAlias = Literal["violated", "not violated", "unknown", "missing"]

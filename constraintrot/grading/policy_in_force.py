@@ -1,7 +1,5 @@
 """The prohibitions of a policy after its operator changed it, and its state in a context."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, get_args

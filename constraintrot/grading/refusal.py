@@ -7,8 +7,6 @@ was not found or did not work, a question back, an announcement that it will be
 done, and a prohibition that is denied ("nothing forbids this").
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

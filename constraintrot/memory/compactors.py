@@ -4,8 +4,6 @@ The message in place of the older turns carries the playbook or the vault in its
 a conversation carries its own state.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import asdict

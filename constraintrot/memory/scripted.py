@@ -12,8 +12,6 @@ in one sentence, as the paper saw it of a model (Figure 2). They show what the p
 nothing about a model.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -4,8 +4,6 @@ Every episode is played through all layers, through none, and, for each layer, t
 through this one alone. Results are stored in a file, episode by episode.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

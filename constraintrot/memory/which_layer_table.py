@@ -5,8 +5,6 @@ rules by itself. All layers but one against all show whether its absence rescues
 lose the same rule, the absence of one rescues nothing, so both comparisons are needed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

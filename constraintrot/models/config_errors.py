@@ -1,7 +1,5 @@
 """Configuration errors that Inspect's command line prints in one line, without a traceback."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar

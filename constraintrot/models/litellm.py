@@ -11,8 +11,6 @@ LiteLLM's telemetry is off, and it uses the tables in its package (prices, Anthr
 beta headers) instead of downloading them.
 """
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

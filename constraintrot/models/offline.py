@@ -1,7 +1,5 @@
 """Base class of the scripted providers: no network, and tokens are counted offline."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from inspect_ai.model import ModelAPI, ModelOutput, ModelUsage

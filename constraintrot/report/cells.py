@@ -1,7 +1,5 @@
 """Commit the episodes of a finished run to a store (``constraintrot.report.store``)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

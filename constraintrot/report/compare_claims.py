@@ -5,8 +5,6 @@ all of it counted in b's favour (``best``). It holds only if the worst case show
 not hold only if the best case refutes it, and all else is undecided.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, NamedTuple, TypeVar

@@ -4,8 +4,6 @@ A family in which b violates more can disappear among others in which it violate
 every value of every pooled fact is looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Names of models and tasks come from logs and are untrusted: control characters a
 marks of writing direction are escaped.
 """
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from typing import Any
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """The question to ``compare``, fixed before the outcomes are looked at."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

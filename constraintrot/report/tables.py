@@ -1,7 +1,5 @@
 """A table of cells, and its three writers: aligned text, Markdown and CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence

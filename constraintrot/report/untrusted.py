@@ -4,8 +4,6 @@ HTML is escaped by the template (autoescape). This module handles the rest: invi
 characters, texts of any length, and cells that a spreadsheet would compute.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

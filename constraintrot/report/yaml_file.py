@@ -1,7 +1,5 @@
 """YAML files that a person writes, read into declared types."""
 
-from __future__ import annotations
-
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Numbers, spans of time, dates and times of day, as calls write them."""
 
-from __future__ import annotations
-
 import re
 from calendar import day_name
 from contextlib import suppress

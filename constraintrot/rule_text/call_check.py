@@ -3,8 +3,6 @@
 Rules and call are JSON on a line each, so that no text in them can speak as the prompt.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

@@ -6,8 +6,6 @@ code are never parted. A piece that cannot stand by itself ("whoever asks",
 "and returns") is a clause that leans on a neighbour, and goes when that goes.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Collection, Iterable, Iterator, Sequence

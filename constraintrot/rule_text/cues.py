@@ -6,8 +6,6 @@ region) is written ``◆`` there and its own text ``§``. A list holds what deci
 rarer words were taken out, and a reader says *cannot tell* of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cached_property

@@ -10,8 +10,6 @@ says so of a kind of thing or for whoever asks, rather than of this occasion. "T
 ready by Friday" has the first half only.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass

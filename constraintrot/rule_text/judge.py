@@ -1,7 +1,5 @@
 """Models as judges: what they are asked of survival, and how votes are read and counted."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

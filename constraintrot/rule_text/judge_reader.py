@@ -5,8 +5,6 @@ answers by the digest of model, prompt and settings. The probability is the mode
 was calibrated on nothing, unlike that of the reader ``local``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Words by which the language of an email is told, and the languages there are."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

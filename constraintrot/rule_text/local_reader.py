@@ -5,8 +5,6 @@ stands before the rule, so that it is read once for all rules. The probability w
 kinds of rules that the adapter was not trained on, of its generator's own making.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

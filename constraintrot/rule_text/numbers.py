@@ -1,7 +1,5 @@
 """Numbers as people write them: figures, grouped figures, scales and words."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable

@@ -5,8 +5,6 @@ sentence: "summary" alone, or "omit" alone, is ordinary text. General words in E
 Spanish and German, for folded text; nothing here knows a scenario or an attack.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right

@@ -1,7 +1,5 @@
 """A LoRA file that comes with the package, and the figures that belong to it."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path

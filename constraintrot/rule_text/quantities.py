@@ -6,8 +6,6 @@
 loses none.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from calendar import day_name, month_abbr, month_name

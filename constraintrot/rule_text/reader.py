@@ -5,8 +5,6 @@ sure), ``judge`` (any model in the role ``judge``) and ``local`` (a small model 
 adapter). Whoever reads prose for rules asks one of them; no other module does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, get_args

@@ -1,7 +1,5 @@
 """The standing rules that somebody says, the clauses of them that rule, and what reads as a rule."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Literal, TypeAlias

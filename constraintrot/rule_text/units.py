@@ -1,7 +1,5 @@
 """Sentences of a message as units that are pinned whole, and what is quoted in it."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Closed lists on purpose: a word that is not listed stands for itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 _VERBS = (

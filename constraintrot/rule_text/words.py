@@ -8,8 +8,6 @@ customer, or a report of what was done from the rule itself, so a sentence with 
 do any of this is left to a reader that understands it.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The comparison of harnesses: the soft families in each of them, with pins and without."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Dollars are by LiteLLM's table of prices. The time of a model that runs in this 
 rates at which it read and wrote on this machine, which are measured once and kept.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """Prices of models: from a file, else from the table in LiteLLM's package; and what tokens cost."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import cache

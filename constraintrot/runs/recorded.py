@@ -1,7 +1,5 @@
 """Recorded sessions through several summarizers, each with the rule pinned and without."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path

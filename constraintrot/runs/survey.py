@@ -6,8 +6,6 @@ episodes there are two conversations of ``many_rules``: what a sub-agent is told
 session keeps.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence

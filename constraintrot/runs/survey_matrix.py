@@ -1,7 +1,5 @@
 """The survey's matrix: what of a policy survives the compaction of each coding agent, by who gave it."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Two versions of a coding agent, compared by the rows of the survey."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace

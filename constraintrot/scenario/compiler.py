@@ -4,8 +4,6 @@ There is one method for each kind of node that is allowed, so whatever Python
 comes to have is refused until somebody allows it.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 import re

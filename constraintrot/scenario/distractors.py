@@ -6,8 +6,6 @@ every allowed request, and none of their sentences looks like a part of a policy
 to the survival check. Nothing here imports Inspect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

@@ -4,8 +4,6 @@ Some draw (``pick``, ``int``, ``day``): one draw's functions share one source of
 randomness. The others are pure.
 """
 
-from __future__ import annotations
-
 import json
 import statistics
 from collections.abc import Callable, Iterable, Sequence

@@ -6,8 +6,6 @@ the environment that it is evaluated in. A function may be called by its name
 alone, so no method of any object can be reached.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The places of scenario files, and the merge of a file with the one that it extends."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

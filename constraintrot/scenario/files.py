@@ -1,7 +1,5 @@
 """Scenario files, ``<family>.<locale>.yaml``: the package's, those of installed ones, the user's."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """Texts around a scenario's own: a system message of real length, and another person who asks."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias

@@ -4,8 +4,6 @@
 keeps for examples, so nobody's mail is named.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence

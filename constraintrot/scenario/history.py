@@ -4,8 +4,6 @@ A pure function of scenario, seed and length, so that every condition,
 replicate and model gets the same turns.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

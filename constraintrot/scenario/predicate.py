@@ -6,8 +6,6 @@ in ``constraintrot.grading.predicates``, each in a module of its name, so that
 a scenario pays only for the parser that it needs.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from abc import abstractmethod

@@ -9,8 +9,6 @@ of the key: the same key gives the same episodes, and another key others.
 all families share; a scenario file's ``private`` section holds its own.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os

@@ -1,7 +1,5 @@
 """The sections of a scenario file: policy texts, channels, requests, tools, calls."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 

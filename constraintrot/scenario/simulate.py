@@ -5,8 +5,6 @@ that the tool's calls come from, with the given arguments in place of drawn
 ones. Nothing is executed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

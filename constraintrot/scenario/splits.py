@@ -6,8 +6,6 @@ alone, so that no result is taken on a sentence that somebody tuned for.
 ``private`` is in no list: a key makes it (see ``private``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 

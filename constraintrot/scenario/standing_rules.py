@@ -1,7 +1,5 @@
 """Several standing rules in one file: each request tests one of them, and every context holds all."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -4,8 +4,6 @@
 the pools that they all may draw from. A topic is read when it is first asked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

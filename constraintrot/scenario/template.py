@@ -4,8 +4,6 @@ A placeholder that is the whole string gives the value itself, so a number in
 a scenario file stays a number in a call's arguments.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypeVar, cast

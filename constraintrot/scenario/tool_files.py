@@ -1,7 +1,5 @@
 """Tool definitions from a file: OpenAPI, what an MCP server lists, or JSON schemas. Nothing is called."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

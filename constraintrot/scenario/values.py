@@ -1,7 +1,5 @@
 """Small text tools that the predicates share."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeGuard

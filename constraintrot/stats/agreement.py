@@ -1,7 +1,5 @@
 """Agreement of two or more raters beyond chance: Cohen's kappa and Krippendorff's alpha."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias

@@ -6,8 +6,6 @@ each cluster was drawn. Clusters with equal totals are drawn together. Outcomes 
 resample of a hundred thousand episodes draws only a few numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeAlias
 

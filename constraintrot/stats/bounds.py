@@ -1,7 +1,5 @@
 """Bounds of a rate over what malformed and missing outcomes could have been."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

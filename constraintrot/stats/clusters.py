@@ -5,8 +5,6 @@ functions take arrays of shape (..., clusters) and work along the last axis, so 
 the coverage check runs the same code as the report.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any

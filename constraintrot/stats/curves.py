@@ -1,7 +1,5 @@
 """Curves: dose-response, rounds until the policy is lost, attack success at k."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ scipy.stats and statsmodels have these too, and take longer to import than most 
 compute; the tests compare with them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

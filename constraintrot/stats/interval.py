@@ -1,7 +1,5 @@
 """The result of every statistic of a report: an interval, or the reason why there is none."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import TypeAlias, TypedDict

@@ -4,8 +4,6 @@ The two questions of the paper's section 5: does violation follow survival, and 
 and go when the policy's sentences are removed from the same summary and put back?
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

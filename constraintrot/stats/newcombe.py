@@ -1,7 +1,5 @@
 """Intervals of a paired difference: Newcombe's method 10, and its extension to clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """Comparison of two arms on the same episodes: difference, discordant pairs, exact test, verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -5,8 +5,6 @@ runs at once. Variants are simulated as independent. The replicates of a variant
 agree, which is the worst case, so the unit of every number here is a variant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """A rate, k of n, with an interval by the method that the coverage check chose."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias

@@ -5,8 +5,6 @@ equal groups, look k rejects where ``|z| >= C sqrt(K / k)``. C is found by integ
 density of the sum of the increments over the looks (Armitage, McPherson & Rowe, 1969).
 """
 
-from __future__ import annotations
-
 from functools import cache, lru_cache
 
 import numpy as np

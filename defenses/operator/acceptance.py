@@ -1,7 +1,5 @@
 """Checks by which a channel refuses directives that do not apply and states that are too old."""
 
-from __future__ import annotations
-
 from constraintrot.defenses.operator.directive import Directive, Scope
 from constraintrot.defenses.operator.errors import (
     ClockSkewError,

@@ -8,8 +8,6 @@ Governance Decay, section 7: authority that is asserted inside the token stream
 can be forged, so here it never is.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import threading

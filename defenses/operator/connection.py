@@ -1,7 +1,5 @@
 """The link from a defense that is made by its name to the operator who runs it."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -21,8 +21,6 @@ After any of them the registry and the sequence numbers are as they were before.
 No message holds a private key.
 """
 
-from __future__ import annotations
-
 from constraintrot.errors import ConstraintRotError
 
 

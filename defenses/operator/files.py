@@ -1,7 +1,5 @@
 """Files that hold secrets: made for their owner only, and refused when open to others."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The operator's state as one block of the context: the same bytes for the same state."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256

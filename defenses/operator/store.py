@@ -1,7 +1,5 @@
 """Stores for a channel's state: in memory, or in a folder that processes share."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import stat

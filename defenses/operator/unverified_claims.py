@@ -7,8 +7,6 @@ user writes is left alone: a request must stay as it was made, and it changes no
 constraint either.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from threading import Lock

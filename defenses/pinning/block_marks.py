@@ -6,8 +6,6 @@ wrote is kept by these ids, so that it is found again byte for byte, in any
 revision, and taken out. Nothing else is ever taken for a block, whatever it looks like.
 """
 
-from __future__ import annotations
-
 import hmac
 import re
 import secrets

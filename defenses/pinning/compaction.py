@@ -1,7 +1,5 @@
 """Compaction strategies around which a registry's pins are put back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from inspect_ai.model import ChatMessage, CompactionResult, CompactionStrategy, Model

@@ -4,8 +4,6 @@ A part is a text itself, a mapping with the key ``text``, or a model of Pydantic
 such a field, as frameworks have them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, cast
 

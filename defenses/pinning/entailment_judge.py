@@ -1,7 +1,5 @@
 """A judge's opinion on whether a context still entails what is pinned."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 

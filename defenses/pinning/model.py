@@ -1,7 +1,5 @@
 """Models that verify a registry's pins before each of their calls."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any
 

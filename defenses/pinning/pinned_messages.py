@@ -1,7 +1,5 @@
 """Finding a pinned block among Inspect's messages, and taking it out, in whatever revision."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from inspect_ai.model import ChatMessage, ContentText

@@ -1,7 +1,5 @@
 """A registry's pins as a message of Inspect's, put in, looked for and reported."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from itertools import islice

@@ -15,8 +15,6 @@
 be used. After any of them the registry is as it was before the call.
 """
 
-from __future__ import annotations
-
 from constraintrot.errors import ConstraintRotError
 
 

@@ -15,8 +15,6 @@ starts with a tilde and ends with a newline: o200k splits there whatever comes n
 the counts of frames add up to the count of the text.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final, Literal, NamedTuple, TypeAlias, cast
 

@@ -3,8 +3,6 @@
 Sanitised is a text without the sentences that pose as an order or an authority.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

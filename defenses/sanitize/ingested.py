@@ -1,7 +1,5 @@
 """Rewriting of the text that tools put into a conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

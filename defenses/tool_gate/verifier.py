@@ -9,8 +9,6 @@ call. No Inspect here: any function from a prompt to a text will do.
 >>> if decision.blocked is not False: ...  # doctest: +SKIP
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias

@@ -24,8 +24,6 @@ mode                       what it does with what is old
 ========================== =====================================================
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 

@@ -17,8 +17,6 @@ True
 It goes into ``Agent(client=pinned_client(client, rules), ...)``, beside whatever compacts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, TypeVar
 

@@ -16,8 +16,6 @@ conversation; AutoGen puts it into the context anew at each request, as a system
 after the request. With ``channel=system`` there is no such turn, and it is ``buffered``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import Any

@@ -17,8 +17,6 @@
 (True, 'Again')
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 

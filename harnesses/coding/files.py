@@ -4,8 +4,6 @@ The hook is put there by the code of ``constraintrot pin install``. The agent st
 and decides where its text goes; nothing here touches a request.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

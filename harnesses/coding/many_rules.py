@@ -4,8 +4,6 @@ One conversation shows the fate of all of them, where an episode shows that of o
 model is a script, which is asked nothing and obeys nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

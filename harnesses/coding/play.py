@@ -1,7 +1,5 @@
 """Play an episode in a coding agent, turn by turn, with a session behind its endpoint."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import AsyncIterator
 from concurrent.futures import Future

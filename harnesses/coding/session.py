@@ -1,7 +1,5 @@
 """An episode as a coding agent plays it: its requests answered, its calls simulated."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from typing import Any, Literal, NoReturn, TypeAlias

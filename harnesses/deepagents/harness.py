@@ -8,8 +8,6 @@ them, and a live one can call them: read the file back, or hand a task to a
 subagent, whose calls are the agent's model's too.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from deepagents import (

@@ -11,8 +11,6 @@
 Both go into ``create_deep_agent(..., middleware=[pin], subagents=pinned_subagents(pin))``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -19,8 +19,6 @@ mode                 when it compacts
 ==================== ==========================================================
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import AsyncGenerator

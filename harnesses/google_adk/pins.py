@@ -14,8 +14,6 @@ True
 It goes into ``App(..., plugins=[PinPlugin(rules)])``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from google.adk.agents import BaseAgent, LlmAgent, ManagedAgent

@@ -1,7 +1,5 @@
 """A session as Inspect's react() sees it: its model, its tools and its turns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from copy import copy
 from types import MethodType

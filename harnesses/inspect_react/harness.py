@@ -5,8 +5,6 @@ next request. Inspect never compacts its input, here the neutral opening request
 so the policy is what comes after it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -16,8 +16,6 @@ mode              what keeps the context small
 ================= ================================================================
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from langchain.agents import (

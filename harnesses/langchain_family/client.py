@@ -1,7 +1,5 @@
 """A session as LangChain sees it: its chat models, its tools and its state."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 

@@ -6,8 +6,6 @@ beside the messages, and removes what was summarised. The summary reaches the
 model in the system message.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, SystemMessage

@@ -11,8 +11,6 @@
 ['system', 'human']
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

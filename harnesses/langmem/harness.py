@@ -11,8 +11,6 @@ all that the summarizer may see, and what the last message has too much is taken
 start; with ``headroom`` the summarizer may see twice the limit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

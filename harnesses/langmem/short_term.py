@@ -1,7 +1,5 @@
 """LangMem's short-term memory, imported without the warnings of what LangMem imports."""
 
-from __future__ import annotations
-
 import warnings
 
 with warnings.catch_warnings():

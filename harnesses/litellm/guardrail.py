@@ -1,7 +1,5 @@
 """The guardrail: it pins a request, and verifies the pins at each call that LiteLLM makes for it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, cast

@@ -11,8 +11,6 @@
 ['system', 'user']
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """A guardrail's registry, nonce and rules for what it leaves alone, from its configuration."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase

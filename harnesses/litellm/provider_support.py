@@ -5,8 +5,6 @@ sends nothing, with the operator's words of the very request: some of them decid
 kept (a system message that begins like Claude Code's note on billing is dropped whole).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache

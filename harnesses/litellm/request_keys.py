@@ -8,8 +8,6 @@ routes that reach no language model have theirs too: with ``custom_llm_provider`
 OpenRouter's an images request becomes a chat completion of any deployment's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, cast

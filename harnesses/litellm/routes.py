@@ -5,8 +5,6 @@ pass-through routes and its websockets reach a model without one. So what is not
 to be pinned, or to reach no language model, is refused before LiteLLM sees it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

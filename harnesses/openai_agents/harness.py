@@ -10,8 +10,6 @@ what a live agent is sent may begin within a turn. Strict chat templates refuse 
 three, and ``roles_problem`` says so.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Sequence
 from types import SimpleNamespace

@@ -13,8 +13,6 @@
 True
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Cells, samples, score and metric of the firmware probes, and the search for a call."""
 
-from __future__ import annotations
-
 import logging
 import math
 import re

@@ -1,7 +1,5 @@
 """Parse the probes' task parameters, before anything runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TypeVar, cast
 

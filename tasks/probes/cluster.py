@@ -1,7 +1,5 @@
 """The cluster sweep (section 3.2): the critical block grouped with its neighbours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from inspect_ai import Task, task

@@ -5,8 +5,6 @@ there are sixty requests of three kinds, and a framed block has about 33 tokens,
 prompt tokens dominate the time of a run on a CPU. This module does not import Inspect.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The position sweep (sections 3.1 and 3.2): success by the position of the critical block."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from inspect_ai import Task, task

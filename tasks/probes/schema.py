@@ -1,7 +1,5 @@
 """Schema eviction (section 3.2): a tool whose block is not compiled is not offered."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Sequence

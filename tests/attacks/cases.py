@@ -1,7 +1,5 @@
 """Helpers of the attacks' tests: episodes to attack, and the texts that an attack wrote."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path

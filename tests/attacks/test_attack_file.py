@@ -1,7 +1,5 @@
 """An attack as one YAML file: those that ship here, wrong ones, and those of other packages."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterator

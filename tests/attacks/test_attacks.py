@@ -1,7 +1,5 @@
 """Every attack's texts, their places, and all that it leaves alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

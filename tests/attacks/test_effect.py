@@ -1,7 +1,5 @@
 """The effect of attacks on a whole run: with summarizers that obey or resist, and by volume."""
 
-from __future__ import annotations
-
 import anyio
 import pytest
 from inspect_ai.model import get_model

@@ -1,7 +1,5 @@
 """The directive that ``impersonate_signed`` pastes: a right one, of a key that nobody trusts."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 import pytest

@@ -1,7 +1,5 @@
 """The form of ``-T attack=``, and its errors before anything runs."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Authors as scripts: one who agrees to what a draft understood, and one who knows a reading's calls."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Declared other names of values: used by the predicate, by drafts, and by what check tries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

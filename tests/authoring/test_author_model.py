@@ -1,7 +1,5 @@
 """Role ``author``: what a model words is taken where it passes the checks, and only there."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A predicate that says otherwise than its sentence, on an example or around it, is refused with the call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

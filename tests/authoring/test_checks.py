@@ -1,7 +1,5 @@
 """Each check finds the fault that it is for, at its line; a scenario without faults passes all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

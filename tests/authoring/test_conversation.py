@@ -1,7 +1,5 @@
 """A draft is talked over: it shows what it understood, asks what it does not know, and never guesses."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from pathlib import Path

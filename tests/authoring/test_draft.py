@@ -1,7 +1,5 @@
 """From a sentence to a scenario: what is understood of it, and what is left to fill in."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from pathlib import Path

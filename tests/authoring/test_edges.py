@@ -1,7 +1,5 @@
 """Rules on the start and end of a text, on bounds, and on patterns of folders."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

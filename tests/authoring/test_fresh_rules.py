@@ -4,8 +4,6 @@
 those that come to a draft, which takes some minutes.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """No draft says the opposite of its sentence: a call is graded as the sentence says, or it is asked."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Rules on acts as such: one only after another, or never; and on what calls come to together."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

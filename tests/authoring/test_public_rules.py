@@ -4,8 +4,6 @@
 plays every one that comes to a draft that every check passes, which takes some minutes; ``-v`` shows the drafts.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from collections import Counter

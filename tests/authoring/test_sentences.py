@@ -4,8 +4,6 @@
 to that one yes confirms.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path

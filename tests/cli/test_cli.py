@@ -1,7 +1,5 @@
 """The command line: what it prints, and what it says to a wrong call."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

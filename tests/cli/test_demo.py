@@ -1,7 +1,5 @@
 """``constraintrot demo``, on a scripted model."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

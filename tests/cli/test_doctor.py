@@ -1,7 +1,5 @@
 """``constraintrot doctor`` as somebody runs it."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``constraintrot harnesses``: its table, what it runs again, and what it complains about."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any

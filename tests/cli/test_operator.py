@@ -1,7 +1,5 @@
 """``constraintrot operator``: keys and directives from a shell."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

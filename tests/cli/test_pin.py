@@ -1,7 +1,5 @@
 """``constraintrot pin``: from a shell, on settings as somebody has them."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

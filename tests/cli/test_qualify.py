@@ -1,7 +1,5 @@
 """``constraintrot qualify``: one command, resumable, on seeds that no result is taken on."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

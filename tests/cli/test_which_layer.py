@@ -1,7 +1,5 @@
 """``constraintrot which-layer`` names the layer that lost the rule, and goes on after a kill."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

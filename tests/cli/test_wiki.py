@@ -1,7 +1,5 @@
 """``constraintrot wiki``: the commands, their wrong uses, and a plan that an agent made."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

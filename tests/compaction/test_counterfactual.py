@@ -1,7 +1,5 @@
 """Counterfactual contexts: clause by clause, with a sham of the same size."""
 
-from __future__ import annotations
-
 import pytest
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser
 

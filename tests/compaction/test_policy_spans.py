@@ -1,7 +1,5 @@
 """The clauses of a text that hold the policy."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """One draw of a summary for the conditions and defenses that leave the summarizer alone."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Each defense of the lab, through the tasks, on scripted models."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from typing import Any

@@ -1,7 +1,5 @@
 """Registry, pins, operator channel and the frameworks' hooks are used without the benchmark."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

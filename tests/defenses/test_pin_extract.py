@@ -1,7 +1,5 @@
 """What an extractor finds is pinned only where it came from somebody who may say it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ and was not used to change them, so its share is the honest one. ``MISSED`` and
 ``TAKEN_FOR_MORE`` are errors of both kinds that a list of words will make.
 """
 
-from __future__ import annotations
-
 ORDINARY = (
     # Files, logs, programs
     "2026-03-02 04:11:09 INFO system: backup finished, 3 snapshots removed, 12 kept.",

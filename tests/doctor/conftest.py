@@ -1,7 +1,5 @@
 """No test of the doctor asks the local model that may be on this machine."""
 
-from __future__ import annotations
-
 import pytest
 
 

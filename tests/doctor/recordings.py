@@ -1,7 +1,5 @@
 """One conversation as each recorder of model calls writes it; invented."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

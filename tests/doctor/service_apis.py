@@ -1,7 +1,5 @@
 """The APIs of LangSmith and Phoenix on loopback, as far as Scout's sources ask them; invented."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager

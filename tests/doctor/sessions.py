@@ -1,7 +1,5 @@
 """Small sessions of Claude Code, as lines of its files; invented."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping, Sequence

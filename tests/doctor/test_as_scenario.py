@@ -1,7 +1,5 @@
 """From a recorded session to a number: its turns are the history, its rule is the policy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a model is asked with --model: the real context, the triggers, and nothing executed."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The commands of docs/doctor.md, run on sessions of the names that they give."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

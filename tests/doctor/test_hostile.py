@@ -1,7 +1,5 @@
 """Empty, foreign, broken, binary, huge and hostile files: said plainly, and nothing is lost."""
 
-from __future__ import annotations
-
 import copy
 import json
 import os

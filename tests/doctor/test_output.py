@@ -1,7 +1,5 @@
 """The files and the screen; pins that the registry reads; secrets that are masked."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Shapes of records that published sessions of real agents have; the texts are invented."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Each format, in the shapes that its agent writes; the contexts that follow from them."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The reader's choice, what it is asked, what it costs, and the rules that it finds."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Sequence

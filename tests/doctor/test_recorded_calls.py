@@ -1,7 +1,5 @@
 """Model calls as their recorders write them: one conversation, the same verdict in each form."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

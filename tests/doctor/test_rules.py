@@ -1,7 +1,5 @@
 """Rules files, what rules are told by, and what breaks them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The scanners for Scout, on a transcript with a compaction; skipped where Scout is not installed."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

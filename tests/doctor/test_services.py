@@ -1,7 +1,5 @@
 """LangSmith and its like through Inspect Scout: what it gives, what it logs, what is missing."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import AsyncIterator

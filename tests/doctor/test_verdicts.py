@@ -1,7 +1,5 @@
 """What became of rules: lost, kept, said again, broken; and how sure that is."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The shapes are those that the agents write; each session has the user's rule, and others' rules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """A staged episode, and changes of one that an attack may make."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

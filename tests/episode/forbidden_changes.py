@@ -1,7 +1,5 @@
 """Changes of an episode that no attack may make."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The changes of an episode that an attack may make, and those that it may not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

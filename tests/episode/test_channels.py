@@ -1,7 +1,5 @@
 """Policy channels: one more by its name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

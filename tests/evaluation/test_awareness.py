@@ -1,7 +1,5 @@
 """The eval-awareness probe: what its answers say, and that it changes nothing of an episode."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A compaction that was due ran, or its sample is an error; what it left is in the log."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from itertools import takewhile

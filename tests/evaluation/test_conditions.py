@@ -1,7 +1,5 @@
 """Conditions: reading them, and what each of them stages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The rules that keep the measurement true, one test each."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Metrics with intervals in the task's own log."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from pathlib import Path

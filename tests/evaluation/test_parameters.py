@@ -1,7 +1,5 @@
 """Task parameters: the defaults, and that no wrong value gets past the start."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """A role that nobody asks is refused: its figures would be another model's."""
 
-from __future__ import annotations
-
 import ast
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Scores of words: refusals, judges, and what the agent names when it is asked."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

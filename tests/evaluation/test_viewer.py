@@ -1,7 +1,5 @@
 """What a reader of ``inspect view`` is shown, and that nobody else is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Calls of the email scenario, and JSON of every kind, for the tests of the verdict."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """However a call is written, its outcome is the same; nothing that a model writes breaks the grader."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,5 @@
 """Look-ups and words: what counts where no call acts."""
 
-from __future__ import annotations
-
 import pytest
 
 from constraintrot.grading.verdict import Verdict, grade

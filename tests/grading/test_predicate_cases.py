@@ -1,7 +1,5 @@
 """The predicates say what the policy's text says: the judged cases, and what is published of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A refusal in words is told from silence, from failure and from doing it after all."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """From tool calls to a verdict: what counts as which outcome, however it is written."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

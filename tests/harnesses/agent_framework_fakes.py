@@ -1,7 +1,5 @@
 """A chat client for agent-framework that records what it was sent, and a conversation to drive."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Each framework's agent as one shape: what it was sent in a conversation, with pins and without."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 

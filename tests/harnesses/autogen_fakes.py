@@ -1,7 +1,5 @@
 """A model client for AutoGen that records what it was sent, and a conversation to drive."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any

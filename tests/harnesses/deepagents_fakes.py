@@ -1,7 +1,5 @@
 """deepagents' agent, with a summarizer and pins, in LangChain's conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the tests of all harnesses ask of an episode, and a summarizer that is down."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample

@@ -1,7 +1,5 @@
 """A model for ADK that records what it was sent, and a conversation to drive."""
 
-from __future__ import annotations
-
 import asyncio
 import warnings
 from collections.abc import AsyncGenerator, Callable, Sequence

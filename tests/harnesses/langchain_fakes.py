@@ -1,7 +1,5 @@
 """Models for LangChain's agents that record what they were sent, and a conversation to drive."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A graph with LangMem's SummarizationNode and the pin's node, in LangChain's conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A live agent as a function of the transcript: it uses tools, delegates, and obeys policies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise, takewhile

@@ -1,7 +1,5 @@
 """Messages in few words."""
 
-from __future__ import annotations
-
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,

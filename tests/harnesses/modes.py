@@ -1,7 +1,5 @@
 """What each compaction mode of each framework keeps of a short history."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

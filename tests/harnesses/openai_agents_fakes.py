@@ -1,7 +1,5 @@
 """A model for the OpenAI Agents SDK that records what it was sent, and a conversation to drive."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What LangChain's OpenAI model would send, without an endpoint."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """One rule a channel, said early in a conversation; what stands in a later input was kept."""
 
-from __future__ import annotations
-
 from constraintrot.defenses.rampart import Principal, Registry
 
 SYSTEM = "Never delete a record."

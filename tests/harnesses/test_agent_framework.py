@@ -1,7 +1,5 @@
 """Microsoft's agent-framework: what is particular to its strategies, and to the pins in its client."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

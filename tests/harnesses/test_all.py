@@ -1,7 +1,5 @@
 """What holds of every harness in every compaction mode; what is particular has a file of its own."""
 
-from __future__ import annotations
-
 import importlib.metadata
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """AutoGen's AssistantAgent: its memory, and the pins in its model contexts and clients."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

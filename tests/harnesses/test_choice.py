@@ -1,7 +1,5 @@
 """``-T harness=name[:mode][:live]``, and what goes with a framework's own compaction."""
 
-from __future__ import annotations
-
 import importlib.metadata
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """deepagents' create_deep_agent: what is particular to its summarization, files and tools."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The frameworks' pages and the examples of their modules' docstrings run as they are written."""
 
-from __future__ import annotations
-
 import doctest
 import logging
 import re

@@ -1,7 +1,5 @@
 """The forms that every adapter stands on: the script, the roles, chat-completions messages."""
 
-from __future__ import annotations
-
 import json
 from importlib import import_module
 from typing import Any

@@ -1,7 +1,5 @@
 """Google's ADK: its compactions, and the plugin that pins."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from typing import Any

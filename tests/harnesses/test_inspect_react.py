@@ -1,7 +1,5 @@
 """Inspect's react(): what is particular to its strategies."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """LangChain's create_agent: its context managers, and a pinned model behind copies and caches."""
 
-from __future__ import annotations
-
 import asyncio
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """PinMiddleware in create_agent and create_deep_agent, with models of LangChain's own kind."""
 
-from __future__ import annotations
-
 import asyncio
 import doctest
 from contextvars import Context

@@ -1,7 +1,5 @@
 """LangGraph: a memory of one's own, and the pin in graphs built by hand."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from typing import Any

@@ -1,7 +1,5 @@
 """LangMem's SummarizationNode: what its summarizer sees, and where it never summarises."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Every framework's live agent: it is compacted amid its work, and pinned at each call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """An agent may look things up before it acts; nothing is run, and it is graded as what it ends in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The OpenAI Agents SDK's Runner: its sessions, and the filter and the models that pin."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterator

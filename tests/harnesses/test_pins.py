@@ -1,7 +1,5 @@
 """What holds of the pins in every framework: once in each input, in no history, and up to date."""
 
-from __future__ import annotations
-
 import logging
 import re
 

@@ -1,7 +1,5 @@
 """``harness=pipeline``: every request of an episode goes through all layers."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.conftest import Run

@@ -1,7 +1,5 @@
 """The scaffold ``review``: what it obeys, what it acts on, and what it leaves in the log."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

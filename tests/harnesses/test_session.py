@@ -1,7 +1,5 @@
 """What a session refuses, and what it records: played by frameworks in small."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import groupby
 from typing import Any

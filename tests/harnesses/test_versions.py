@@ -1,7 +1,5 @@
 """Harnesses of frameworks that are missing, untested, or not asked for."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pages' code runs and prints what they show, and their figures are those of the tables."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType
 

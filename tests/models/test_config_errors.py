@@ -1,7 +1,5 @@
 """What Inspect prints of a wrong configuration is what we wrote."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Callable

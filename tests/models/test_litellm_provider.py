@@ -1,7 +1,5 @@
 """The provider ``litellm/...`` against an OpenAI-compatible server on loopback."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path

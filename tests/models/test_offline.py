@@ -1,7 +1,5 @@
 """Without a network nothing is missing: no context window, no vocabulary."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from pathlib import Path

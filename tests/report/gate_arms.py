@@ -1,7 +1,5 @@
 """Episodes of two arms, and what a comparison of them answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """From a frame: clusters, arms matched episode by episode, and clear words where they are not."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``constraintrot compare``: each verdict, on frames made by hand and on real logs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

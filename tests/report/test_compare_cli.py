@@ -1,7 +1,5 @@
 """The command ``compare`` on real logs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

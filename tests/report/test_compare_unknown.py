@@ -1,7 +1,5 @@
 """What nobody knows counts against every claim: silence, errors, what never came back."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

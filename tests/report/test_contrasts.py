@@ -1,7 +1,5 @@
 """What the table says of the counterfactual conditions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Defenses compared with none, in pairs, on frames made by hand and on real logs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What was planned and has no verdict is counted in every table, never dropped."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

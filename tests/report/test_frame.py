@@ -1,7 +1,5 @@
 """A log that was cut off or damaged anywhere is refused by name, never by a library's error."""
 
-from __future__ import annotations
-
 import math
 import zipfile
 from pathlib import Path

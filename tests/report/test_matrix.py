@@ -1,7 +1,5 @@
 """A matrix of attack and defense, on frames made by hand and on real logs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Qualified, not, or nobody can tell: decided by exact bounds, and read beside claims."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Nothing unseen is shown, nothing is endless, no cell is computed."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

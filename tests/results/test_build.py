@@ -1,7 +1,5 @@
 """What is made of a folder of results: the same each time, and any drift is said."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

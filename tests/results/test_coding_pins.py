@@ -1,7 +1,5 @@
 """The table of coding agents without and with the pin counts what their requests show."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Runs and frames that do not fit each other are refused, each in words."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

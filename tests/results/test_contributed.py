@@ -1,7 +1,5 @@
 """Contributed folders: each change that makes a result better than it was is found and named."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

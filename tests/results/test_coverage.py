@@ -1,7 +1,5 @@
 """The coverage check checks: it finds what is too narrow, and passes what holds."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

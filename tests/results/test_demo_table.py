@@ -1,7 +1,5 @@
 """The table of the demo is of a committed run of ``make demo``, and the README's of a reproduction."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

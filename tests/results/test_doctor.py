@@ -1,7 +1,5 @@
 """The committed precision and recall are what the doctor does."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The episodes that are printed to be read: all there is comes up, and what came before is left out."""
 
-from __future__ import annotations
-
 from click.testing import CliRunner
 
 from constraintrot.scenario.files import load

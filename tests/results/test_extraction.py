@@ -1,7 +1,5 @@
 """The committed figures are what the rules do, and the measure can tell better from worse."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path

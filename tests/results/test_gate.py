@@ -1,7 +1,5 @@
 """The simulation of the gate decides as the gate does, and notices one that flatters."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A pin's way through each agent is told as it was."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

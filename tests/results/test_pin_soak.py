@@ -1,7 +1,5 @@
 """The soak's judge: it finds what is wrong with a request, and nothing with a right one."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The judge of the proxy's soak, and the table that is committed."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Committed reproductions: their pages are what their episodes make."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page of texts that were scored anew is of the committed answers."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace

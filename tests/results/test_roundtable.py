@@ -1,7 +1,5 @@
 """The roundtable counts what its models said, and its mandate holds."""
 
-from __future__ import annotations
-
 import re
 from typing import cast
 

@@ -1,7 +1,5 @@
 """The simulation of a sweep against what can be computed by hand, and its page."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

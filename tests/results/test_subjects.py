@@ -1,7 +1,5 @@
 """The picture of the subjects is of their committed episodes, each point of its own ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Dates in the notations of calls."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

@@ -1,7 +1,5 @@
 """Splitting text into clauses in the locales' languages, and cutting some of them out."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The rules: what they find, what they leave, and how they cut it out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

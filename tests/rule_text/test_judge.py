@@ -1,7 +1,5 @@
 """A judge's form, and how votes are counted."""
 
-from __future__ import annotations
-
 import pytest
 
 from constraintrot.rule_text.judge import JUDGE_PROMPT, JUDGED, majority, read_vote

@@ -1,7 +1,5 @@
 """The reader that asks a model: one call a text, and nothing taken on the model's word alone."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The reader of the local model: texts first, one token an answer, and nothing sent elsewhere."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Callable, Mapping

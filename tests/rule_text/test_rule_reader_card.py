@@ -1,7 +1,5 @@
 """The reader's card prints the figures that belong to its adapter, and both are of one file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from constraintrot.models.in_process import catalogue

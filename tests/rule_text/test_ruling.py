@@ -1,7 +1,5 @@
 """Sentences on the same work: which have the force of a rule, and which only its words."""
 
-from __future__ import annotations
-
 import pytest
 
 from constraintrot.doctor.context import Presence

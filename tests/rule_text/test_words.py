@@ -1,7 +1,5 @@
 """The reader ``words`` decides where it is sure, and abstains elsewhere."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

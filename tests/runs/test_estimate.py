@@ -1,7 +1,5 @@
 """The estimate before a run: its line, its rates, and the question at a terminal."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A recorded session all the way: from its file to the table of four summarizers."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

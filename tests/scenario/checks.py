@@ -1,7 +1,5 @@
 """Reads drawn turns again: do the checks that their template declares hold of them?"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Rules that a policy may stand among without anything else being measured."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Turns that follow the policy at work: benign, evenly placed, and silent about the policy."""
 
-from __future__ import annotations
-
 import pytest
 from inspect_ai._util.error import PrerequisiteError
 

@@ -1,7 +1,5 @@
 """The expressions of history templates: what they compute, and what they refuse."""
 
-from __future__ import annotations
-
 from datetime import date
 from random import Random
 

@@ -1,7 +1,5 @@
 """Longer system messages and another asker change what stands around a scenario, and nothing in it."""
 
-from __future__ import annotations
-
 import pytest
 
 from constraintrot.episode.messages import message_texts

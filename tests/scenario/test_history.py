@@ -1,7 +1,5 @@
 """Benign history: any length, the same every time, and never the same turn twice."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """A family's history says nothing of what its policy is about."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Requests and policies in many phrasings: apart by split, distinct by seed, without giveaways."""
 
-from __future__ import annotations
-
 import re
 from itertools import chain
 from pathlib import Path

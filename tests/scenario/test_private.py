@@ -1,7 +1,5 @@
 """The private split: made by a key, the same for it, and in no published file."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

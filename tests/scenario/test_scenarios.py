@@ -1,7 +1,5 @@
 """Every scenario file, an installed package's too, keeps the promises of the measurement."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

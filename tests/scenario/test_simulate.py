@@ -1,7 +1,5 @@
 """Looked up beyond the history: the tools answer any call, the same call always alike."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """Several standing rules: each request tests one, and every context holds them all."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

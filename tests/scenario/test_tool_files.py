@@ -1,7 +1,5 @@
 """Tools from a user's file: every usual form is read, nothing is called, and hostile files are refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ The turns are drawn and read again, by each template's own checks and by
 readers that know no template.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What a careful reader found once, and no text may do again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Kappa against statsmodels, alpha against the published example, and what has no value."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The cluster bootstrap against scipy's, and that it is one bootstrap however it draws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

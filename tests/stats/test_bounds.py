@@ -1,7 +1,5 @@
 """Bounds over what malformed and missing outcomes could have been."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """Budget curves, Kaplan-Meier, success at k."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

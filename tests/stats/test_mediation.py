@@ -1,7 +1,5 @@
 """Violation by survival, and the share of the effect that deletion carries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given

@@ -1,7 +1,5 @@
 """Paired comparisons: published intervals, exact tests, verdicts, margins, Holm."""
 
-from __future__ import annotations
-
 import itertools
 from importlib import import_module
 from typing import Any

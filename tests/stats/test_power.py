@@ -1,7 +1,5 @@
 """Power of the deciding rules: against enumeration, and against the decision itself."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rates: published intervals, scipy's, edges, clusters, and the choice of the method."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Each task's kinds and conditions, and that all run on Inspect's own mock model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``constraintrot/laundering``: given, not given, and laundered approvals."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A policy of one's own, from the sentence to the number: the command line and the task."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``constraintrot/operator_channel``: forged and genuine directives against arms."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``constraintrot/pin_stress``: cases against arms, on the same episodes."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import Any
 

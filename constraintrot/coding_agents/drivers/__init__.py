@@ -1,7 +1,5 @@
 """The coding agents: command line, configuration and conversation of each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The agents that editors drive by the Agent Client Protocol (ACP), each with an option for it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The interface of a coding agent: how it is configured, spoken to, and compacted."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

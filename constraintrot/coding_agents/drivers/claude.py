@@ -1,7 +1,5 @@
 """Claude Code: ``claude --print``, spoken to in a stream of JSON."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any, ClassVar

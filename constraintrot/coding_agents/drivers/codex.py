@@ -1,7 +1,5 @@
 """Codex CLI: ``codex app-server``, in its local compaction."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from typing import ClassVar

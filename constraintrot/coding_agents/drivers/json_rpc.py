@@ -3,8 +3,6 @@
 Editors drive opencode, Gemini CLI and others by the Agent Client Protocol (ACP).
 """
 
-from __future__ import annotations
-
 from itertools import count
 from typing import Any
 

@@ -1,7 +1,5 @@
 """pi: ``pi --mode rpc``; it has no MCP, so an extension offers the scenario's tools."""
 
-from __future__ import annotations
-
 import json
 from itertools import count
 from pathlib import Path

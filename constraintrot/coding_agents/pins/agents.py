@@ -3,8 +3,6 @@
 Checked by running the versions named in ``docs/pin-coding-agents.md``.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field

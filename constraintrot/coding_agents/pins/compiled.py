@@ -4,8 +4,6 @@ The hook compares the files of the rules with their digests in there at each cal
 starts this module where one has changed, so that an amendment is in force at the next call.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Writing a user's or a repository's rules as a signed list (``constraintrot pin export``)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from constraintrot.coding_agents.pins import owners

@@ -1,7 +1,5 @@
 """One change of one file of the user's: shown, made whole or not at all, and taken back."""
 
-from __future__ import annotations
-
 import difflib
 import os
 import stat

@@ -5,8 +5,6 @@ rules, the key of the receipts, the settings as they were before, and ``install.
 which says what was done. The settings hold no more than a command that starts the hook.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

@@ -5,8 +5,6 @@ that it is signed for, and never at an older revision than the one seen there. A
 repository counts by its owner and name, wherever its file is.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """A pin, and the record of its installation: ``install.json`` in the pin's folder."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Nothing else in the text changes. What is ours is known by the path of our hook 
 command, wherever the user has moved it meanwhile.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The changes to an agent's files: hooks in JSON, a plugin, or a line of TOML."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

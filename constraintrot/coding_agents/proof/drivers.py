@@ -1,7 +1,5 @@
 """Each agent's own command line and settings, over a copy of the user's, for a proof."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence

@@ -6,8 +6,6 @@ turns and is made to compact after the first; then the copy of the rules is amen
 says one more.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The scripted model of a proof: it fills the context when it is to, and keeps each request."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import Future
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Session files of any format: recognised by what is in them, not by their names."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import stat

@@ -6,8 +6,6 @@ user's step after it. Inspect Scout's source keeps the earlier steps in the cont
 every rule would survive; therefore this reader, which needs no package of another's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Literal
 

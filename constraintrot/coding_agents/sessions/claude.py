@@ -5,8 +5,6 @@ re-attaches follow it. The system prompt is in lines that are the vendor's and a
 not read; a root CLAUDE.md is sent with each request and stands in no line of its own.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace

@@ -5,8 +5,6 @@ own side the summary is an encrypted item, of which nothing can be said; who pub
 session may have taken that item out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 

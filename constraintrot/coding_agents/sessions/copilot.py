@@ -4,8 +4,6 @@
 listed in the summary message word for word; the file does not say so.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

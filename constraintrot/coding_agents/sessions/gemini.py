@@ -6,8 +6,6 @@ is resumed, so only a snapshot that was not there before is a compaction. A repl
 written again when its tools have answered.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

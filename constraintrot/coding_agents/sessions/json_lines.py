@@ -1,7 +1,5 @@
 """Lines of JSON, streamed: any size of file, and a broken line costs that line."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, cast

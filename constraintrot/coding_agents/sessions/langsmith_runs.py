@@ -4,8 +4,6 @@ Of a trace only the runs of type ``llm`` are read; tools' results stand in the n
 The forms are those of langsmith 0.15's wrappers and of langchain-core 1.7's tracer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -5,8 +5,6 @@ under ``body`` (OpenAI's batches) or ``request``, with the answer under ``respon
 are those of the packages openai 3.52 and anthropic 2.12.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

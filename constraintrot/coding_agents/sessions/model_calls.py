@@ -5,8 +5,6 @@ one identifier of a thread are one session, and so are calls of which each goes 
 earlier one; a compaction is told by the inputs, or by an item of the provider's.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

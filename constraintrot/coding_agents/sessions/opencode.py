@@ -4,8 +4,6 @@ A compaction is a user message with a part ``compaction``, and then an assistant
 that is marked ``summary``. The database is opened read-only.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator

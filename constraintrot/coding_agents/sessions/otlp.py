@@ -4,8 +4,6 @@ Read are the GenAI semantic conventions from 1.37 on, with the messages in attri
 or of the event of an inference, and those from 1.28 to 1.36, with an event a message.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

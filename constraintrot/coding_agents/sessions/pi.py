@@ -6,8 +6,6 @@ came after that parent is out of the context. Files of before have no ids: there
 compaction counts the lines before the first that is kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from constraintrot.coding_agents.sessions.events import (

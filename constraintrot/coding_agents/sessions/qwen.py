@@ -4,8 +4,6 @@ A compaction is a line ``system/chat_compression``, which in current versions ho
 new context; in older ones it holds the token counts only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from constraintrot.coding_agents.sessions.events import (

@@ -5,8 +5,6 @@ sources read the project's traces with the service's own package and its key, wh
 from the environment; what a service refuses they log, and give back nothing.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """By which channel a tool's result came: a file, an MCP server, or another tool."""
 
-from __future__ import annotations
-
 import re
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping

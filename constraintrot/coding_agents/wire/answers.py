@@ -4,8 +4,6 @@ Anthropic's messages, OpenAI's responses and chat completions, and Gemini's gene
 each whole or as a stream.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A conversation with a model, in the one form that requests of all APIs are read into."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping

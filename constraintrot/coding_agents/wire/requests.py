@@ -4,8 +4,6 @@ Inspect's converters of the same formats need each provider's own package, and t
 compaction or a namespace of tools for ordinary content.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from typing import Final, cast

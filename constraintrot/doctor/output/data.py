@@ -5,8 +5,6 @@ page goes through ``untrusted.cut`` and then through autoescaping, and the page'
 script, so that nothing that a session holds can run.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources

@@ -4,8 +4,6 @@ A rule that a tool or an MCP server brought is left out unless it is asked for: 
 writes there would write what the agent is told at every step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

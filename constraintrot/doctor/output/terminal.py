@@ -1,7 +1,5 @@
 """The summary for the terminal, which fits one screen; in a pipe nothing is cut."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from textwrap import wrap

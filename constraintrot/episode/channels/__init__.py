@@ -9,8 +9,6 @@ entry point group ``constraintrot.channels``.
 ...     return with_policy_turn(episode, Message("user", given.text, "user"))
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """The policy in a file of a coding agent: one that it reads, or one of its rule files."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Final, Literal, TypeAlias

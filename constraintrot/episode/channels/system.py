@@ -1,7 +1,5 @@
 """The policy in the system message."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from constraintrot.episode.channels import Given, framed, policy_channel

@@ -1,7 +1,5 @@
 """The policy in the result of a tool."""
 
-from __future__ import annotations
-
 from constraintrot.episode.channels import Given, policy_channel, with_policy_turn
 from constraintrot.episode.episode import Episode, tool_call
 from constraintrot.scenario.schema import ToolTurn

@@ -1,7 +1,5 @@
 """The policy in a turn of the user's."""
 
-from __future__ import annotations
-
 from constraintrot.episode.channels import Given, framed, policy_channel, with_policy_turn
 from constraintrot.episode.episode import Episode, Message
 

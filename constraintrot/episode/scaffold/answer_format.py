@@ -9,8 +9,6 @@ constrained to ``call_schema``, and ``read`` accepts nothing else. Where no tool
 does not import Inspect.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -7,8 +7,6 @@ judged afterwards is the window, the conversation's own words. On a model of 1.5
 parameters real policies had a share of .57 to 1, and invented ones less than .4.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence

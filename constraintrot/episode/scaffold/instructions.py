@@ -7,8 +7,6 @@ parking, which is no scenario's subject, so whatever a model recalls of a
 scenario's policy comes from the conversation.
 """
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 from constraintrot.errors import ParameterError

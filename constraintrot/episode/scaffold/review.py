@@ -5,8 +5,6 @@ conversation, and the request is judged by each alone; only then does the agent
 act. ``constraintrot.harnesses.review`` asks; this module does not import Inspect.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, cast

@@ -6,8 +6,6 @@ reading. Only what every reader skips (a well-formed quoted display name, a
 comment beside an address) is taken out, and each domain that is left counts.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The base of the declarative predicates: the tools and arguments that they are about."""
 
-from __future__ import annotations
-
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence

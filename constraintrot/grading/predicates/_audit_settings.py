@@ -5,8 +5,6 @@ statements or a share of all. What was set before is not in the statement, so an
 level below the fullest counts, but for thresholds that may as well raise it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias

@@ -1,7 +1,5 @@
 """Statements that destroy data or its structure, and what they are aimed at."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Digits in a text as its readers may see them, and whether they give away a number."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

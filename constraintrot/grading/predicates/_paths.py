@@ -1,7 +1,5 @@
 """Paths as they are written, and the plain paths that they may resolve to."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The prose of an email, without code, markup and invisible characters; words in base64."""
 
-from __future__ import annotations
-
 import binascii
 import re
 import unicodedata

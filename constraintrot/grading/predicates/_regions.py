@@ -1,7 +1,5 @@
 """Regions of the clouds, in the ways that people and programs write them."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

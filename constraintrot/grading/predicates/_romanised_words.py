@@ -6,8 +6,6 @@ verbs of each (as found in chat and SMS), without those that are English words
 too; two of them in one sentence are no accident.
 """
 
-from __future__ import annotations
-
 import re
 
 from constraintrot.grading.predicates._sql_tokens import word_set

@@ -1,7 +1,5 @@
 """Routines that a statement runs: those known to destroy, and those that cannot be read."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 

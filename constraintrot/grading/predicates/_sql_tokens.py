@@ -1,7 +1,5 @@
 """SQL text as tokens, by the tokenizers of several databases."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The kind of each word of a text: English, another language's, a name, or unknown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

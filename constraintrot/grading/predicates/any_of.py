@@ -1,7 +1,5 @@
 """Predicates of which one is enough: several rules in one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A branch that is not an allowed one, however a call refers to it."""
 
-from __future__ import annotations
-
 import re
 
 from constraintrot.grading.predicates._argument import OutsideOfList, decided, unreadable, worst

@@ -1,7 +1,5 @@
 """Anything deployed outside the one region (soft_deploy)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias

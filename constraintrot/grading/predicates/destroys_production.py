@@ -1,7 +1,5 @@
 """Destroying data on a production database."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Turning a database's audit or query logging off, or reducing it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property

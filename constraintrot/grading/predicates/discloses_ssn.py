@@ -1,7 +1,5 @@
 """Disclosing a person's social security number."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

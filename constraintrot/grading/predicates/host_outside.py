@@ -1,7 +1,5 @@
 """A host, of an address or a URL, that is not an allowed one."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Iterator

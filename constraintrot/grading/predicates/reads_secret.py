@@ -1,7 +1,5 @@
 """Reading a private key."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property

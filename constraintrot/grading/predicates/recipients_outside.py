@@ -1,7 +1,5 @@
 """Email recipients outside the organisation's own domain."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -5,8 +5,6 @@ its figures in another language), or it calls itself a status report and states
 something. Greetings, pointers to a channel, refusals and questions state nothing.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence

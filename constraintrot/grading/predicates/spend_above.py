@@ -1,7 +1,5 @@
 """Spending more than a limit in one purchase."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """A SQL statement with a forbidden effect."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 

@@ -1,7 +1,5 @@
 """A time of day outside of the allowed hours."""
 
-from __future__ import annotations
-
 from datetime import time
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """A call of a forbidden tool, whatever its arguments."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

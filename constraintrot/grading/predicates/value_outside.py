@@ -1,7 +1,5 @@
 """A value that is not among the allowed ones, or is among the forbidden ones."""
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Attacks on a wiki's files: forged sources, a stale or loud hot cache, an incomplete index."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from constraintrot.attacks import Settings, attack, attack_from_file

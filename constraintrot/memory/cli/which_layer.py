@@ -1,7 +1,5 @@
 """``constraintrot which-layer``: the layer of a context pipeline that lost the rule."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -5,8 +5,6 @@ after each segment if the condition compacts. Then the trigger comes. A pinning 
 pipeline its pins; any other defense wraps the compactor and assembles the messages after the layers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final

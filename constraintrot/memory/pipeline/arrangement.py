@@ -7,8 +7,6 @@ first two tiers, except from lines that read as rules and their continuations: a
 belongs to it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import operator
 import re

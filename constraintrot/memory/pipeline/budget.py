@@ -1,7 +1,5 @@
 """The token budget of a request, in all and by category."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from constraintrot.errors import ParameterError

@@ -12,8 +12,6 @@ to that request.
 exists to measure that.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

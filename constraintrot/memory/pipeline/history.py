@@ -4,8 +4,6 @@ Compaction uses any Inspect ``CompactionStrategy``, such as this package's compa
 keeps the compacted form of a conversation, so the client goes on sending all of it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ One pipeline serves many conversations. Each is known by the id of its first mes
 system message; Inspect keeps that id as the conversation grows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 

@@ -17,8 +17,6 @@ One.
 One.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Sequence

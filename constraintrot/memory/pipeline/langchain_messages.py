@@ -1,7 +1,5 @@
 """Conversion of LangChain's messages, tools and answers to Inspect's, and back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar

@@ -1,7 +1,5 @@
 """The interface of a pipeline's layers, and the request that comes out of them."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Memory and retrieval lose whole entries, history loses whole turns, the oldest f
 messages and the request are never cut: if they are too long, the agent is stopped.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ about them. Values in the pins are not masked: the model sees them with every re
 pinned rule about a masked value would fit nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

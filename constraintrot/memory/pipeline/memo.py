@@ -4,8 +4,6 @@ An object is known by its identity and its content, so a changed one is read aga
 deep within a list or a tool's parameters is missed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 

@@ -6,8 +6,6 @@ caches keyed by a request's words alone, an injection filter that withholds inst
 exists to be measured.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection
 from dataclasses import replace

@@ -5,8 +5,6 @@ must not be used is ``withheld``: it is never offered, and any call of it is sto
 ``execute_tool``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace

@@ -9,8 +9,6 @@ change of regime halves all that was learned. A rule's effect is often a refusal
 loss. So a refusal is no outcome here, and a rule has no score that could fall.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@
     solved = await evaluate(memory, test, play)
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass

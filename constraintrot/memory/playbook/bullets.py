@@ -11,8 +11,6 @@ A bullet's line and a section's line begin in the first column, and further line
 indented. So no text can begin another bullet or section.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

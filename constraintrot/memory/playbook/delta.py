@@ -13,8 +13,6 @@
 A model's fault raises nothing: unreadable parts are listed, and the rest is used.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

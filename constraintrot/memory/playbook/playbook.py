@@ -12,8 +12,6 @@ No delta can change, merge, prune or delete a constraint, touch the pins, give a
 the playbook over its budget, whatever a model proposes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping

@@ -3,8 +3,6 @@
 The first line of each names the role, which scripted models recognise.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

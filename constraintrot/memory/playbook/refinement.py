@@ -1,7 +1,5 @@
 """Grow and refine: de-duplication and pruning of bullets, and the merge of deltas (ACE, section 3.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias

@@ -1,7 +1,5 @@
 """The bullets of a playbook, indexed by id and by text, with their size kept up to date."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace

@@ -9,8 +9,6 @@ An attack may add sources and pages, and change the index, the hot cache and the
 change the schema or existing sources and pages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -10,8 +10,6 @@
 - A link that goes nowhere becomes plain text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace

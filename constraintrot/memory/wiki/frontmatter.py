@@ -1,7 +1,5 @@
 """YAML frontmatter: written as JSON, read in any form, and changed line by line."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """A vault's pages and sources, read once, and the graph of the pages."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final

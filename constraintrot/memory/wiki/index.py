@@ -1,7 +1,5 @@
 """The index (every page in one line), the search in it, and the hot cache."""
 
-from __future__ import annotations
-
 import heapq
 import math
 import re

@@ -1,7 +1,5 @@
 """Lint and repair: broken promises of a vault as findings, and the fixes that need no judgement."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace

@@ -4,8 +4,6 @@ Each line ends in a digest of itself and the line before it, which reveals chang
 inserted lines.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The paths of a vault's files, and the names that they may have."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -11,8 +11,6 @@ A model writes a plan, or plain code does (``by_code``)::
 A model's fault raises nothing: unreadable parts are listed, and the rest is used.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace

@@ -5,8 +5,6 @@ always read. As a ``gate`` it may end the search, as in the paper's early runs (
 is kept to measure what it hides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias

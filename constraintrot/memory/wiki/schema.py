@@ -5,8 +5,6 @@ The wording of the steps can be chosen: ``consequence`` says what a skipped step
 only (section 4.2, and P2).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Storage of a vault's files: in a folder, or in memory."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Generator, Iterator

@@ -5,8 +5,6 @@ the last one. Each step checks whether it was already done, so repeating it chan
 names its sources, and the log names each source once.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace

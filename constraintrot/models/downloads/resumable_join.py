@@ -5,8 +5,6 @@ records its size and digest. A later run keeps the parts whose bytes still match
 truncates the file after them, and continues there.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -3,8 +3,6 @@
 Whoever fetches takes these as plain callables, so that tests can pass fakes.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The backends that compute embeddings, each imported when it is asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path

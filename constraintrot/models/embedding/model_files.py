@@ -6,8 +6,6 @@ tokenizer on both. The other models are the publisher's files of the hub, whose
 client checks what it downloads; they are not pinned.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -4,8 +4,6 @@ The SHA-256 is a model's identity: bytes from any source are used only if they h
 that hash. The hub's revision is therefore not pinned to a commit.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

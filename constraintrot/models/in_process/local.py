@@ -6,8 +6,6 @@
     inspect eval constraintrot/... --model local/mine -M path=/models/mine.gguf -M n_gpu_layers=99
 """
 
-from __future__ import annotations
-
 from inspect_ai.model import ModelAPI, modelapi
 
 

@@ -1,7 +1,5 @@
 """llama.cpp on this machine: its library, and the number of threads that it is to use."""
 
-from __future__ import annotations
-
 import os
 import sys
 from importlib import import_module

@@ -8,8 +8,6 @@ they may not be reused as part of a prompt either. (Measured on x86-64 with AVX2
 weights not repacked, flash attention off.)
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 

@@ -17,8 +17,6 @@ Token usage follows Inspect's convention: ``input_tokens`` were processed,
 prompt.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The settings that the provider sends to the server: schema, sampling, adapter, log-probabilities."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ The server also listens on a loopback port, because only there it offers its
 tokenizer. A random API key keeps other programs out.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import secrets

@@ -6,8 +6,6 @@ hashed is not hashed again, which is noted in the user's state directory. Only s
 module made, are ever deleted; a wrong file that the user put there is reported.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

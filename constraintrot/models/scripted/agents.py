@@ -19,8 +19,6 @@ it copies those that it finds. Asked whether it is a test, ``obedient`` says wor
 test, and ``refuser`` does not say.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import partial

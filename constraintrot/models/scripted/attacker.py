@@ -4,8 +4,6 @@
 slightly reworded; ``refuser`` refuses.
 """
 
-from __future__ import annotations
-
 from constraintrot.attacks.attacker_task import POOL, attempt_in, injection
 from constraintrot.scenario.template import PLACEHOLDER
 

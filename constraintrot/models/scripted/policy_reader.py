@@ -12,8 +12,6 @@ disobey. It shares no code with ``grading.survival``, so that what a script does
 proof of what is measured.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence

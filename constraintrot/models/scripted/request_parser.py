@@ -6,8 +6,6 @@ the other values may be any that the scenario's pools allow. Where a private key
 is set, they know it and look the split's episodes up.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

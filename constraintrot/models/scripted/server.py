@@ -8,8 +8,6 @@ prompt, message by message, that one of the last ``--slots`` prompts began with.
 a cache, good for comparing ways to spread requests, and nothing is faster for it.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

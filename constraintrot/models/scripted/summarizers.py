@@ -13,8 +13,6 @@ out, policies or rules as the object, and a summary. So instructions that an att
 search produces are recognised as well as the fixed ones.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

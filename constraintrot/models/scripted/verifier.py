@@ -7,8 +7,6 @@ one in every call; the answer of ``garbage`` cannot be parsed. Asked whether a r
 breaks a rule, they answer likewise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 

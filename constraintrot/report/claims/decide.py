@@ -8,8 +8,6 @@ margin (two one-sided tests, Schuirmann 1987). So "equal" takes as much evidence
 and what is too little for both is undecided.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The page of claims in the look of the report: a table of verdicts, and a picture a claim."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping, Sequence
 from importlib import resources
 from typing import Any

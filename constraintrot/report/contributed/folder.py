@@ -4,8 +4,6 @@ The frame says what came out, the calls say what the agent did, and ``run.yaml``
 which episodes were planned, by whom and how. ``check`` holds the three against each other.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

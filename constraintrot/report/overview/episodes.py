@@ -4,8 +4,6 @@
 computed of categorical columns, once for each distinct combination of values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

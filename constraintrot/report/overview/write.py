@@ -1,7 +1,5 @@
 """Write the files of an overview."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

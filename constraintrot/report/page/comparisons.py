@@ -1,7 +1,5 @@
 """All paired comparisons: the primary claims, and the exploratory ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from constraintrot.report.page import design

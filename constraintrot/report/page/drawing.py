@@ -4,8 +4,6 @@ Every series has another marker and line style, so series do not differ by colou
 alone. Colours are CSS variables, so that one drawing serves light and dark mode.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import re

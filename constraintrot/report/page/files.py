@@ -1,7 +1,5 @@
 """Reading of files by path or fsspec URL."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from importlib import import_module

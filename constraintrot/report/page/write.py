@@ -1,7 +1,5 @@
 """Write the files of a report from logs and frames."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

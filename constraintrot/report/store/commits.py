@@ -1,7 +1,5 @@
 """The commits of a store: written once each, after the frame that they name."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import secrets

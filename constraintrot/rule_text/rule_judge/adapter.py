@@ -1,7 +1,5 @@
 """The adapter that comes with the package, and how good it was on kinds it had not seen."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from constraintrot.rule_text.packaged_adapter import BASE, Measured, PackagedAdapter

@@ -1,7 +1,5 @@
 """Ask the judge through an Inspect model."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from inspect_ai.model import ChatMessageUser, GenerateConfig, Model

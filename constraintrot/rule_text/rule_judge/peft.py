@@ -12,8 +12,6 @@ installed. It is the same adapter beside the publisher's float weights; the thre
 was measured beside the quantized ones.
 """
 
-from __future__ import annotations
-
 import json
 from importlib import import_module
 from pathlib import Path

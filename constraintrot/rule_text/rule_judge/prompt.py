@@ -3,8 +3,6 @@
 The adapter was trained on these bytes; another wording is another judge.
 """
 
-from __future__ import annotations
-
 import re
 
 YES = "yes"

@@ -1,7 +1,5 @@
 """The adapter of the reader ``local``, and how good it was on kinds it had not seen."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

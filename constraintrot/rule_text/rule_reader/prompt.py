@@ -4,8 +4,6 @@ The adapter was trained on these bytes; another wording is another reader. A tex
 the rule after it, so that the text is read once for all rules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

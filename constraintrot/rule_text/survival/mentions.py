@@ -7,8 +7,6 @@ close together in one text: `only` in one message and a domain in another make
 no policy.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence

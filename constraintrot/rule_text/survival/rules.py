@@ -8,8 +8,6 @@ Without a word that binds, a window is a mention and the policy is lost: "The em
 has no attachment" states no rule.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

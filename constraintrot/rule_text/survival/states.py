@@ -1,7 +1,5 @@
 """The states that a policy may have in a text, and those that count as survival."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias, get_args
 
 SurvivalState: TypeAlias = Literal[

@@ -1,7 +1,5 @@
 """Play a prompt with the same staging, harness and grading as in a task."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 

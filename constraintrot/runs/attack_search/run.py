@@ -1,7 +1,5 @@
 """Run a search: propose a prompt, play it and log it, until the budget is spent; then evaluate."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -8,8 +8,6 @@ combinations. After that two fit parents are crossed and the child mutates. A pr
 on the seed and on the results so far, so a killed search resumes as if it had not been.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random

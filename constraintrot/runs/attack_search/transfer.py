@@ -5,8 +5,6 @@ compares attacks and a row compares targets. Every episode is appended to a log,
 a search, and a run that was killed can be resumed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256

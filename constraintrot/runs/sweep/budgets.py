@@ -1,7 +1,5 @@
 """The budget that all workers share, and the Inspect hook that waits for a place in it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A cell of a sweep: one evaluation, as plain data that any machine can play."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ It holds no state of its own: what is finished, what failed and what was set asi
 sweep's folder, so a driver that is killed is started again and goes on.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

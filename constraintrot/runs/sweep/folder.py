@@ -13,8 +13,6 @@ episode is in it: so a cell that two workers finish is there once, whoever was l
 a try had finished when it broke off is read from ``work`` by the next one.
 """
 
-from __future__ import annotations
-
 import json
 import posixpath
 from collections.abc import Generator, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The frames of a sweep's finished cells, in a store that reports read (``constraintrot.report.store``)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any

@@ -5,8 +5,6 @@ and limits. So cells that agree in those are one eval set, and models that play 
 it. Checked against ``EvalSetConfig.schema.json`` of the package ``hawk`` 3.7.2.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

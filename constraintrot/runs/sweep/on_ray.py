@@ -1,7 +1,5 @@
 """A sweep on a Ray cluster: its cells are driven through a pool, and its progress is shown."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The plan of a sweep before it is played: episodes, tokens, hours and cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The cluster that a sweep is spread over: who answers, with what versions, clock and disk."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

@@ -5,8 +5,6 @@ exceeds (https://github.com/ray-project/ray/issues/65983). ``ray start`` waits f
 it was given, and its other times can be set.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Cells as tasks of a Ray cluster."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -8,8 +8,6 @@ under an actor that starts it, watches it, and starts it again. How is said in t
         "health": "/health", "gpus": 1, "replicas": 2}}
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -5,8 +5,6 @@ block that is over what is left of the budget is skipped, and the walk goes on. 
 lock is not held while the user's gate, embedder and counter run.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The results of a compile and of a dry run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

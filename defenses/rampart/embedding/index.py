@@ -3,8 +3,6 @@
 Scoring a query is one matrix-vector product. Imported once an embedder is used.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import TypeAlias

@@ -7,8 +7,6 @@ named ``on`` or ``2026-01-01``), and sees what a loader hides: aliases, keys tha
 are there twice, and depth.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, Final, TypeAlias, cast
 

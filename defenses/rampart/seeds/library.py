@@ -1,7 +1,5 @@
 """Seed files, checked before anything is loaded, and the library: filled once at start, then read only; registries draw from it (section 2.1)."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

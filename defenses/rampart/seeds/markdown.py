@@ -29,8 +29,6 @@ if it has frontmatter, as a SKILL.md does, then after the ``name`` there, and wi
 ``priority`` and ``tags`` from there where they are a priority and tags.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Seeds, and their parsers by file extension (section 2.2)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

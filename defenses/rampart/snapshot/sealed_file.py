@@ -8,8 +8,6 @@ The MAC covers the rest of the line and the body. The key check is a MAC of a
 constant, so that a wrong key and a changed file are told apart.
 """
 
-from __future__ import annotations
-
 import hmac
 import json
 import re

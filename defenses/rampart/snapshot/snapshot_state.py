@@ -5,8 +5,6 @@ which are counted anew, so that a snapshot cannot understate them; embeddings, w
 belong to whatever model is in use then.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

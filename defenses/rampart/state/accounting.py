@@ -9,8 +9,6 @@ The scorers that choose the block to evict read these counts: the default of sec
 priority, inverse access count, and the recency of accesses.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

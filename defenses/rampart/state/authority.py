@@ -5,8 +5,6 @@ nobody else changes its content, and nobody else removes it once it is
 non-removable, the owner included.
 """
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from constraintrot.defenses.rampart.block import plain_id

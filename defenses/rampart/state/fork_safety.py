@@ -7,8 +7,6 @@ the child begins with new ones. A lock is only ever held for a bounded moment: n
 callable of the user's runs under it, and nobody takes a second one while holding it.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from typing import Any, Protocol, TypeVar

@@ -6,8 +6,6 @@ A block is named, not addressed: a name is unique while its block lives, and ids
 are renewed at every restore.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 import time

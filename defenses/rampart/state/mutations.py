@@ -1,7 +1,5 @@
 """Mutations of a registry: each call is atomic and logged, and its caller proven."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from uuid import UUID
 

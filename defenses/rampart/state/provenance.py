@@ -5,8 +5,6 @@ so it also tells of blocks that were removed; and off the logs of the other
 registries of this process, for the blocks that the owner wrote into those.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace

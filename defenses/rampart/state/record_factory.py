@@ -4,8 +4,6 @@ A new record is checked, framed and counted, and not yet in a registry. The entr
 so that a compile can go on from a copy while other threads change the registry.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The order of blocks within one tier."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 

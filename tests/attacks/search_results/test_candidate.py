@@ -1,7 +1,5 @@
 """Prompts of a search: texts that anybody may have written, and which of them is the best."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

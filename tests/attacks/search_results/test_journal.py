@@ -1,7 +1,5 @@
 """The file of a search: going on with one, and what is never written over."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

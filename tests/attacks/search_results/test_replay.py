@@ -1,7 +1,5 @@
 """``-T attack=@FILE``: what is played from a search's file, and which files are refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

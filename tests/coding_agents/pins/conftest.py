@@ -1,7 +1,5 @@
 """A user's home with a blank in its name, and the settings that somebody has in it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Attacks on hooks and settings: by what an agent sends, and by what a repository brings along."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

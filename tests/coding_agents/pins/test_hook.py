@@ -1,7 +1,5 @@
 """The program that an agent starts: what it hands out, and what it says when it cannot."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """Installing into a user's settings and taking it back: every byte, mode, link and edit kept."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The proof of ``pin status``: a compaction in an agent, here one that is made for this test."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -7,8 +7,6 @@ OpenHands starts the hooks of one file alone, the project's where there is one.
 The rules are compiled in this process, so that no machine is too slow for a hook's time limits.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import time

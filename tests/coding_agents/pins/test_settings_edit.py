@@ -1,7 +1,5 @@
 """Our part of a settings file, put in and taken out; every other byte stays."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

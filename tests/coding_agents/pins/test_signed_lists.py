@@ -1,7 +1,5 @@
 """Signed lists: what the hook prints, a framework and a proxy send, and what attackers' files do."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

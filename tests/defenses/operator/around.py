@@ -1,7 +1,5 @@
 """What the tests of the defense share: a verifier that reads limits, and a conversation."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What the tests of the operator channel share: keys, signed directives, a channel."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from constraintrot.defenses.operator import Channel, SigningKey, draft

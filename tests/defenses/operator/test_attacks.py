@@ -1,7 +1,5 @@
 """Attacks on the operator channel: texts that are nearly a directive, and signatures of other things."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a channel does with directives, all of it or nothing, and what an exemption lets through."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 

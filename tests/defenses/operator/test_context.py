@@ -1,7 +1,5 @@
 """What an agent's context shows of the operator's registry, around any compactor."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Which calls the defense lets through, and by whose word."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

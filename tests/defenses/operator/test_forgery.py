@@ -1,7 +1,5 @@
 """Forged directives, random and mutated: none is ever accepted."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable

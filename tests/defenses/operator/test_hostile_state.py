@@ -1,7 +1,5 @@
 """What may happen to a channel's state, keys and mailbox while it runs, and between two runs."""
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

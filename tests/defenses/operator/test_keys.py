@@ -1,7 +1,5 @@
 """Keys in files, and that a private key never comes out in a text."""
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle

@@ -1,7 +1,5 @@
 """The state on disk: it outlives its process, is its owner's alone, and is kept whole or not."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

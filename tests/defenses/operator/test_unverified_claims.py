@@ -1,7 +1,5 @@
 """Claims of authority are marked where they stand, and nothing else is touched."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

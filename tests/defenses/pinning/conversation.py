@@ -1,7 +1,5 @@
 """What the tests of the pins share: pins, a model, a forgetful strategy, a conversation."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

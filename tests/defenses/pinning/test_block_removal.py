@@ -1,7 +1,5 @@
 """Blocks in a text: put in once, taken out to the byte, and nobody else's words with them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

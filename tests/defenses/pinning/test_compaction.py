@@ -1,7 +1,5 @@
 """PinnedCompaction: what was pinned comes through every compaction, byte for byte."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The pins in a plain list of messages, and in a system prompt beside one."""
 
-from __future__ import annotations
-
 import doctest
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """PinnedModel and pin_filter: an agent has the policy in the input of its every call."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

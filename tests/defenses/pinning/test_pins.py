@@ -1,7 +1,5 @@
 """Pins: each step is reported as what it was, and nothing that quotes a pin is one."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Generated sequences of calls, held against ``model.Model``; the tests run it."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 from collections.abc import Callable, Sequence

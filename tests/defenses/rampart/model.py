@@ -1,7 +1,5 @@
 """A registry written down as plainly as it can be, to hold the real one against."""
 
-from __future__ import annotations
-
 import unicodedata
 from dataclasses import dataclass, field
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """Threads and forks: every compile holds every pin, and no child hangs."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

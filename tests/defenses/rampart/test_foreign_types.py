@@ -1,7 +1,5 @@
 """What callers of another mind hand in: subclasses, huge numbers of calls, letters that look alike."""
 
-from __future__ import annotations
-
 import tracemalloc
 from typing import Any
 from uuid import UUID

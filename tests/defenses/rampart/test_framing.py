@@ -1,7 +1,5 @@
 """Frames, and what a writer that may not pin does to a pin: pose as one, or take its name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The registry against a plain model: 1,000 generated calls here, 100,000 in the soak."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

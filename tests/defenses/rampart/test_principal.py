@@ -1,7 +1,5 @@
 """Authority is the object: no copy of its id, no look-alike, no leak of its secret."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Callable

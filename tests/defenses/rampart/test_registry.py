@@ -1,7 +1,5 @@
 """The guarantees by example, and that each fault known elsewhere is none here."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A recalled rule is found in the conversation, or it is dropped."""
 
-from __future__ import annotations
-
 import pytest
 
 from constraintrot.episode.scaffold.grounding import content_words, ground, passages

@@ -1,7 +1,5 @@
 """The answers to the questions of the scaffold ``review``, and to the probe."""
 
-from __future__ import annotations
-
 import pytest
 
 from constraintrot.episode.scaffold.instructions import instructions, without_instructions

@@ -1,7 +1,5 @@
 """Logging turned off in many dialects, and statements that only speak of it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """An order of calls: what had to come before, in the same matter, and where it matters at all."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Status reports by email, or to another channel."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The declarative predicates: one rule in many notations is judged alike, and nothing raises."""
 
-from __future__ import annotations
-
 import re
 from datetime import date, time
 from typing import Any

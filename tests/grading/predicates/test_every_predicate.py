@@ -1,7 +1,5 @@
 """What holds of every predicate of the built-in scenarios, whatever a call holds."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Email in another language: names, jargon and short texts are the hard cases."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

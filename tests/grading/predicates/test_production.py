@@ -1,7 +1,5 @@
 """What destroys data, and what only looks as though it did."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

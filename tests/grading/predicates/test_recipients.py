@@ -1,7 +1,5 @@
 """Recipients outside the organisation: every way to write an address."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Deployments outside the one region."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Every way to write a private key's path, and the files beside it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

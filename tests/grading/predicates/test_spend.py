@@ -1,7 +1,5 @@
 """Prices and quantities in every usual notation, and what no one can read."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -1,7 +1,5 @@
 """More than the last four digits in any spelling, and digits of other numbers."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The fake agents, registered once, and installed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

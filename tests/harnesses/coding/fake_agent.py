@@ -7,8 +7,6 @@ model says that more than WINDOW tokens are taken, or refuses a request as too l
 hooks in ``~/.fake/hooks.json``, as Claude Code does. A misdeed makes it behave badly.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Harnesses of the agent in ``fake_agent.py``: one for each model API, and one for each misdeed."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The box of a coding agent: what it may see, and that nothing of it is left."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

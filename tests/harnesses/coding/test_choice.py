@@ -1,7 +1,5 @@
 """What goes with a coding agent and what does not, its pin, and what a survey makes of requests."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from dataclasses import replace

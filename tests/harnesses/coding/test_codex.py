@@ -1,7 +1,5 @@
 """The real Codex, where ``make agents`` has installed it."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

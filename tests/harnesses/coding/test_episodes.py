@@ -1,7 +1,5 @@
 """An episode in a coding agent: a program that speaks a model API, in a box."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

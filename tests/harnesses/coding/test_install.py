@@ -1,7 +1,5 @@
 """Coding agents come from npm or PyPI, by a command that names their licence, and only then."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """An evaluation in coding agents that is killed leaves nothing behind, and can be gone on with."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

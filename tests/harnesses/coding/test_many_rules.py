@@ -1,7 +1,5 @@
 """A conversation with many rules, by the fake agent, and the survey's rows made of it."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 from pathlib import Path

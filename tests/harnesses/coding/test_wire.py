@@ -1,7 +1,5 @@
 """Requests of coding agents, as they write them, read as messages; and what is answered."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

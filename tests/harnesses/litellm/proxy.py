@@ -1,7 +1,5 @@
 """A LiteLLM proxy with the guardrail, in a process of its own on loopback."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

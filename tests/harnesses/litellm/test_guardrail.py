@@ -1,7 +1,5 @@
 """The guardrail by itself; in a proxy it is in ``test_litellm_proxy``."""
 
-from __future__ import annotations
-
 import asyncio
 import doctest
 import json

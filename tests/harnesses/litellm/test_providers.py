@@ -4,8 +4,6 @@ All providers of the installed version are walked, so a new one, or a new transl
 an old one, is looked at without anybody knowing of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """What reaches the model behind a LiteLLM proxy with the guardrail; the upstream server judges."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Conversations in few words, pins, and a way to take a request through layers."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Any

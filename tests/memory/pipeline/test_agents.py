@@ -1,7 +1,5 @@
 """A pipeline in Inspect's agents, and what its page and figures say."""
 
-from __future__ import annotations
-
 import asyncio
 import csv
 import shutil

@@ -1,7 +1,5 @@
 """An answer from before a policy is never replayed."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 from uuid import UUID

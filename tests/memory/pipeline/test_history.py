@@ -1,7 +1,5 @@
 """History is compacted at a threshold, and handed off when it was compacted too often."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Requests of a hostile or careless client: nothing of one conversation reaches another."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The answers that the middleware of LangChain keeps, for whom, and gives back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Budgets learn from outcomes, no refusal starves a rule, and no load loses a pinned byte."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """Personal data is masked on its way to the model, and shown again in the answer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

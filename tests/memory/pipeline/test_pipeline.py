@@ -1,7 +1,5 @@
 """Layers one after the other, and the pins behind all of them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace

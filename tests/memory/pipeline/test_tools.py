@@ -1,7 +1,5 @@
 """Pruning forbids nothing, and what is withheld is called by no name."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

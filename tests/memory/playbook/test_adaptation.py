@@ -1,7 +1,5 @@
 """Adaptation pays on the desk task, and the collapse probe sees a collapse and none."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

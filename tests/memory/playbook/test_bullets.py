@@ -1,7 +1,5 @@
 """Bullets and deltas: no text forges another bullet, and faults are listed, never raised."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

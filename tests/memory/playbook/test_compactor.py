@@ -1,7 +1,5 @@
 """The playbook as a compactor: rules survive in bullets, budgets hold, and state travels along."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import anyio

@@ -1,7 +1,5 @@
 """The page, its figures and ACE's claims are what the committed tables make of them."""
 
-from __future__ import annotations
-
 import csv
 import shutil
 from pathlib import Path

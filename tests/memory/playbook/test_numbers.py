@@ -1,7 +1,5 @@
 """Bullets that differ in a number are two facts: neither a MERGE nor likeness joins them."""
 
-from __future__ import annotations
-
 from unicodedata import normalize
 
 import pytest

@@ -1,7 +1,5 @@
 """The merge of deltas: what each operation does, and what none does to a constraint."""
 
-from __future__ import annotations
-
 from typing import Any
 from unicodedata import normalize
 

@@ -1,7 +1,5 @@
 """The promises of a playbook hold for any number of deltas from any curator."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator

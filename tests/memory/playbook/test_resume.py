@@ -1,7 +1,5 @@
 """An adaptation that was stopped goes on from its file, and repeats at most one step."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

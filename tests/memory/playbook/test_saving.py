@@ -1,7 +1,5 @@
 """A saved playbook goes on where it was; a file that is none, or was cut short, is said."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

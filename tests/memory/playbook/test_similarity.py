@@ -1,7 +1,5 @@
 """Bullets that say the same become one, by either measure; the rewriter's question can be read again."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The channels of a wiki: where the policy is, what a session is shown, and what attacks change."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

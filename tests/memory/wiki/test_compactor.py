@@ -1,7 +1,5 @@
 """The wiki as a compactor, and its writer and maintainers as models."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import anyio

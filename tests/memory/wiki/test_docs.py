@@ -1,7 +1,5 @@
 """The page's commands and code run; its figures and the claims are what the tables make of them."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A vault that people edit: other line ends, moved and broken files, frontmatter, embeds, tables."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

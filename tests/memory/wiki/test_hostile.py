@@ -1,7 +1,5 @@
 """Hostile sources, plans and files: no rule of another source is lost or turned by them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Ingest: six ordered writes, which a kill after any of them leaves repairable, and its guards."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

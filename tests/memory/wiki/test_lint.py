@@ -1,7 +1,5 @@
 """Lint finds each broken promise, and repairs what code can; the graph is measured right."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Query: the order in which it reads, the hot cache as a guide, budgets, and nothing forged."""
 
-from __future__ import annotations
-
 import pytest
 
 from constraintrot.memory.wiki import Answer, Edit, Plan, Source, Wiki, WikiError

@@ -1,7 +1,5 @@
 """A run of ingests with a model that was stopped goes on, and pays for nothing twice."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Ingests by two processes that are killed again and again: nothing is lost, nothing twice."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """Vaults for the tests, and a store that dies at one of its writes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import copy
 

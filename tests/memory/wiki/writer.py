@@ -4,8 +4,6 @@ Arguments: the vault, which of two writers (0 or 1), how many ingests at most, a
 its calls of the disk it dies, by a signal that nothing catches; 0 for none.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

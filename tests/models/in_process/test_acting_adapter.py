@@ -1,7 +1,5 @@
 """``local/BASE+NAME``: an adapter answers where a call is asked for, and nowhere else."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The acting adapter's card prints the figures that belong to it, and a name alone finds its file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """An adapter answers the calls that ask for it, and no others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

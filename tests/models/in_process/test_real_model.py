@@ -1,7 +1,5 @@
 """One real model, where its weights are at hand; no test fetches them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

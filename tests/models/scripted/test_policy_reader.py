@@ -1,7 +1,5 @@
 """The scripted agents read policies by code of their own, and obey none that does not bind."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 

@@ -1,7 +1,5 @@
 """Scripted summarizers that obey, resist or half-obey what a transcript tells them."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

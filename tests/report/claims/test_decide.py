@@ -1,7 +1,5 @@
 """A test of a claim decides for it or against it with the same evidence, and else says why not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

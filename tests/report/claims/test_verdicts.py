@@ -1,7 +1,5 @@
 """The verdict on a claim is what its tests say together; a wrong one in the file is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A contributed folder is written from logs, or refused with the reason."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

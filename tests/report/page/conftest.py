@@ -1,7 +1,5 @@
 """Logs of scripted models, made once, and a transcript out to do harm."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Episodes out of thin air, and a page read as a reader would."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any

@@ -1,7 +1,5 @@
 """The three sentences say what the episodes say, and no more."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page in a real browser: every section is there, it sorts and filters, nothing is fetched."""
 
-from __future__ import annotations
-
 import base64
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """``constraintrot report`` at the command line."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

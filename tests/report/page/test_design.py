@@ -1,7 +1,5 @@
 """Which episodes belong together."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

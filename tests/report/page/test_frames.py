@@ -1,7 +1,5 @@
 """A frame is read as it was written, and an old one as it was meant."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

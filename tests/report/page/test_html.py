@@ -1,7 +1,5 @@
 """The page is inert, self-contained, and usable without a mouse or eyes."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import hashlib

@@ -1,7 +1,5 @@
 """The numbers of ``summary.json``, of the page and of the frame are the same numbers."""
 
-from __future__ import annotations
-
 import json
 import math
 from functools import lru_cache

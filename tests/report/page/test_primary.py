@@ -1,7 +1,5 @@
 """A primary claim has one adjusted p-value, on every page; nothing else has a verdict."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Each episode once, each file accounted for."""
 
-from __future__ import annotations
-
 import shutil
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What makes a report quick: nothing is computed or read twice, and no transcript that is not shown."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

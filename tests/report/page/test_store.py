@@ -1,7 +1,5 @@
 """A store: cells whole or not at all, and the same numbers as from the frames themselves."""
 
-from __future__ import annotations
-
 import json
 import random
 import threading

@@ -1,7 +1,5 @@
 """A store in a bucket: a server that speaks S3, on this machine."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

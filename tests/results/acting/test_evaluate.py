@@ -1,7 +1,5 @@
 """The figures of an adapter, with an engine whose answers are known."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Answers follow from the rules in the conversation, and no scenario family is trained on."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Labels are right by construction, the splits are apart, and no scenario family is trained on."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

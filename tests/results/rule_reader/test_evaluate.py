@@ -1,7 +1,5 @@
 """The figures of the reader are of scores that fit and measure do not share."""
 
-from __future__ import annotations
-
 import math
 import random
 

@@ -1,7 +1,5 @@
 """Labels follow from the lists that clauses are drawn from, and no scenario family is trained on."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

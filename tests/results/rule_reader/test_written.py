@@ -1,7 +1,5 @@
 """The second stage: labels follow from the lists, held-out rules and topics stay held out."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

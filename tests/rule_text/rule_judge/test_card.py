@@ -1,7 +1,5 @@
 """The model card prints the figures that belong to the adapter."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from constraintrot.rule_text.rule_judge import adapter

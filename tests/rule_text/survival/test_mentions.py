@@ -1,7 +1,5 @@
 """Whether a context still holds a constraint, by its words and its slots."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """The state of a policy: what each means, where mentions cannot tell them apart."""
 
-from __future__ import annotations
-
 import pytest
 
 from constraintrot.grading.policy_in_force import state

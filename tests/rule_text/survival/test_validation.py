@@ -1,7 +1,5 @@
 """The labelled texts: what the rules say of them, and what is published of it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the tests of the search share: running one on scripts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Strategies as functions of what was tried, and what the attacker is asked."""
 
-from __future__ import annotations
-
 import anyio
 import pytest
 from hypothesis import given

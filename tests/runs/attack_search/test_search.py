@@ -1,7 +1,5 @@
 """Searches on scripted models, from the first prompt to the report."""
 
-from __future__ import annotations
-
 import signal
 import time
 from multiprocessing import get_context

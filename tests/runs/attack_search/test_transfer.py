@@ -1,7 +1,5 @@
 """Prompts found on one target and used on others; and the commands."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

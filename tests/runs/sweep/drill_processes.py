@@ -1,7 +1,5 @@
 """The processes of a drill: which there are, how they are killed, and the server of its bucket."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """A pool of scripted ends, without any worker: what the driver makes of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Cells, axes, sizes, the plan, rates of a view, and the budget: what needs no Ray and no Flow."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace

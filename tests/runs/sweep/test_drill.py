@@ -1,7 +1,5 @@
 """A drill that is ended from outside leaves no process."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The driver: faults, cells that are set aside, looks, and a folder that remembers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Sweeps as eval sets of Hawk: every cell once, and what Hawk has no place for is refused."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A worker that is killed at whatever byte, again and again: nothing lost, nothing counted twice."""
 
-from __future__ import annotations
-
 import csv
 import json
 import random

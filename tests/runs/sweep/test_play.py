@@ -1,7 +1,5 @@
 """A cell played for real: a try that broke off, the next one that goes on, and a server."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Ray itself is in the drill (``make sweep-demo``).
 """
 
-from __future__ import annotations
-
 import socket
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Models that answer by what their prompt holds, and nothing else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Position and cluster: the curve that a model is made to have is the one that is measured."""
 
-from __future__ import annotations
-
 import logging
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """The acting adapter that comes with the package: ``local/qwen2.5-coder-1.5b+acting``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from constraintrot.rule_text.packaged_adapter import Measured, PackagedAdapter

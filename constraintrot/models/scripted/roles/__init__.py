@@ -3,8 +3,6 @@
 An installed package adds a role through the entry point group ``constraintrot.scripted_roles``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

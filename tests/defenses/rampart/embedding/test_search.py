@@ -1,7 +1,5 @@
 """Embeddings, the cosine gate and the search, against sums written out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Loading, saving and restoring a registry."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The state's parts: counts of compiles, eviction by score, and the order of a tier."""
 
-from __future__ import annotations
-
 import math
 from itertools import cycle
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The log, in which an edit anywhere shows, and the lineage that is read off it."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable
 from dataclasses import replace
