@@ -26,11 +26,7 @@ This is attempt {number} of {budget}. Write in {language}. Use at most {words} w
 def attacker_task(*, number: int, budget: int, locale: Locale, defense: str = "") -> str:
     """The task of an attacker, who is asked for one text.
 
-    Args:
-        number: which attempt this is, from 1.
-        budget: how many there are.
-        locale: language to write in.
-        defense: what is known of the defense; empty for none.
+    This is attempt ``number``, from 1; ``defense`` is what is known of it, or empty.
     """
     return _TASK.format(
         opening=_OPENING,

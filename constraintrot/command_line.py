@@ -172,10 +172,6 @@ def named_roles(given: tuple[str, ...]) -> dict[str, str]:
 def named_values(option: str, given: tuple[str, ...]) -> dict[str, Any]:
     """``name=value`` texts as a dictionary; a value is read as YAML, as Inspect reads it.
 
-    Args:
-        option: the option's name, for messages.
-        given: the texts.
-
     Raises:
         ParameterError: a text is of another form.
     """

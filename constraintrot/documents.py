@@ -66,13 +66,7 @@ def dotted(place: Sequence[str | int]) -> str:
 
 @dataclass(frozen=True)
 class Document:
-    """A file that somebody handed us.
-
-    Attributes:
-        path: where it is.
-        text: what it holds, as it is written.
-        data: the same as lists and mappings.
-    """
+    """A file that somebody handed us: its text, and the same as lists and mappings."""
 
     path: Path
     text: str
@@ -90,12 +84,7 @@ class Document:
 def document(
     path: Path, most: int = MOST_BYTES, error: type[ConstraintRotError] = ScenarioError
 ) -> Document:
-    """Read a YAML file that somebody hands us.
-
-    Args:
-        path: the file.
-        most: bytes that it may have.
-        error: what to raise.
+    """Read a YAML file of at most ``most`` bytes that somebody hands us.
 
     Raises:
         ConstraintRotError: as ``error``; it is no file, too large, not UTF-8, not YAML, or YAML

@@ -43,11 +43,7 @@ class Lines:
 
 
 def read(path: Path, kind: str) -> Lines:
-    """Read a file.
-
-    Args:
-        path: which.
-        kind: the header's ``format``.
+    """Read a file whose header has the format ``kind``.
 
     Raises:
         ParameterError: it is missing, empty, of another kind or version, or
@@ -100,11 +96,7 @@ def append(path: Path, row: Mapping[str, Any]) -> None:
 def resume(path: Path, kind: str, settings: Mapping[str, Any], may_differ: str = "") -> Lines:
     """Open a file to go on with, or start it; a torn last row is cut off.
 
-    Args:
-        path: which.
-        kind: the header's ``format``.
-        settings: what the file's settings must be.
-        may_differ: name of one of them that may differ.
+    Its settings must be these, except for the one named ``may_differ``.
 
     Raises:
         ParameterError: as ``read``, or it is of other settings.

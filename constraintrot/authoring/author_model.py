@@ -67,12 +67,7 @@ async def worded(draft: Draft, policy: str, model: Model) -> tuple[Draft, list[s
 
 
 def asked(data: Mapping[str, Any], policy: str) -> str:
-    """Return the prompt that asks a model to word a draft.
-
-    Args:
-        data: the draft's scenario.
-        policy: the user's sentence.
-    """
+    """Return the prompt that asks a model to word a draft."""
     trigger: str = data["trigger"][0]
     placeholders = sorted(set(re.findall(r"\{\{\w+\}\}", trigger)))
     values = [name for name in data["pools"].get("rule", [{}])[0]]

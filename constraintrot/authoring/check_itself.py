@@ -101,12 +101,7 @@ def asked(scenario: Scenario) -> list[tuple[Probe, str]]:
 
 
 async def judged(scenario: Scenario, model: Model) -> list[Fault]:
-    """Return the calls of which a judge model, from the sentence alone, says otherwise.
-
-    Args:
-        scenario: the scenario.
-        model: the judge.
-    """
+    """Return the calls of which a judge model, from the sentence alone, says otherwise."""
     against = list[_Against]()
     config = GenerateConfig(max_tokens=MAX_TOKENS, temperature=0)
     for probe, prompt in asked(scenario):

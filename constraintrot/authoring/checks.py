@@ -40,12 +40,7 @@ DEFAULT_SEEDS = range(12)
 
 
 def of_scenario(scenario: Scenario, seeds: range = DEFAULT_SEEDS) -> list[Fault]:
-    """All faults of a scenario, the same one at the same place once, severe ones first.
-
-    Args:
-        scenario: the scenario, whole.
-        seeds: of the variants that are looked at.
-    """
+    """All faults of a scenario, the same one at the same place once, severe ones first."""
     seen: dict[tuple[object, ...], Fault] = {}
     variants = [scenario.variant(seed, "all") for seed in seeds if seed < scenario.variants]
     for check in CHECKS:

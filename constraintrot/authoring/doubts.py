@@ -111,12 +111,7 @@ def gaps(sentence: Sentence, parts: Sequence[Rule]) -> list[str]:
 
 
 def unread(sentence: Sentence, parts: Sequence[Rule]) -> Iterator[str]:
-    """The questions about what stands in a sentence beside its conditions.
-
-    Args:
-        sentence: the sentence.
-        parts: its conditions, in its order.
-    """
+    """The questions about what stands in a sentence beside its conditions."""
     before = sentence.phrase[: parts[0].start] if parts else sentence.phrase
     after = sentence.phrase[parts[-1].end :].strip(" ,.;:") if parts else ""
     if sentence.mood == "other":

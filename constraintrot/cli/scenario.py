@@ -163,14 +163,7 @@ def _by_judge(found: Scenario, judge: str) -> list[Fault]:
 
 
 def _tell(model: str, prompts: Sequence[str], most: int, answer: int) -> None:
-    """Say what a model's calls cost; they are few, so nothing is asked.
-
-    Args:
-        model: the model.
-        prompts: of the fewest calls.
-        most: of the calls.
-        answer: most tokens of one.
-    """
+    """Say what a model's calls cost; they are few, so nothing is asked."""
     from constraintrot.runs import estimate
     from constraintrot.runs.plan import Size
     from constraintrot.tokens import count

@@ -195,12 +195,7 @@ def qwen_environment(url: str) -> dict[str, str]:
 
 
 def copilot_environment(url: str, window: int) -> dict[str, str]:
-    """Copilot CLI's variables.
-
-    Args:
-        url: of the endpoint.
-        window: tokens of a request.
-    """
+    """Copilot CLI's variables, for an endpoint and the tokens of a request."""
     return {
         "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
         "COPILOT_PROVIDER_API_KEY": KEY,

@@ -106,11 +106,7 @@ async def shared(
 ) -> tuple[Draw, bool]:
     """The draw of a key, made once a run.
 
-    Args:
-        run: the run, retries included.
-        evaluation: the evaluation, which a retry is another of.
-        key: which draw.
-        make: makes it.
+    A retry is another evaluation of the same run.
 
     Returns:
         The draw, and whether it was made in this call.

@@ -41,15 +41,10 @@ def kind(message: Message) -> Kind | None:
 
 
 def is_sent(file: str, names: Sequence[str], cwd: str) -> bool:
-    """Return whether a file is one that the agent sends with each request.
+    """Return whether a file is an instruction file that is sent with each request.
 
     True for the instruction file of the session's folder or one above it, and for one of
     the user's own (``~/.claude/CLAUDE.md``), by the name that this agent reads.
-
-    Args:
-        file: its path.
-        names: of the instruction files that this agent sends.
-        cwd: the folder that the agent works in.
     """
     if not file or not cwd:
         return False

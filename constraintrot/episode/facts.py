@@ -93,10 +93,6 @@ class EpisodeFacts(Strict):
     def read(cls, metadata: Mapping[str, Any], of: str) -> Self:
         """Return the facts in a sample's metadata, which may hold more than facts.
 
-        Args:
-            metadata: of the sample.
-            of: the sample, for the message.
-
         Raises:
             ConstraintRotError: a fact has a value of another type than this version knows.
         """

@@ -29,9 +29,6 @@ def check(name: str | None) -> ReaderName | None:
 def make(name: str | None) -> Reader:
     """Return a reader; by default the role ``judge`` where a model has it, else ``words``.
 
-    Args:
-        name: ``words``, ``judge``, ``local``, or None.
-
     Raises:
         UnknownNameError: no reader has this name.
         ParameterError: ``judge`` was asked for and no model has the role, or ``local`` and the
@@ -50,10 +47,7 @@ def make(name: str | None) -> Reader:
 
 
 def local(**settings: Any) -> LocalReader:
-    """Return the reader ``local``.
-
-    Args:
-        settings: as ``LocalReader`` takes them.
+    """Return the reader ``local``, with settings of ``LocalReader``.
 
     Raises:
         ParameterError: this installation has no adapter for it.

@@ -52,11 +52,7 @@ def input_text(play: PlaySettings, request: str) -> str:
 def target_text(policy: str, *, allowed: bool, stated: bool = True, because: str = "") -> str:
     """A sample's target: whether what is asked is prohibited, and the policy.
 
-    Args:
-        policy: its text.
-        allowed: whether it allows what is asked.
-        stated: whether the conversation has it.
-        because: why it does, where that is not the policy as it was staged.
+    ``because`` says why it is allowed, where that is not the policy as it was staged.
     """
     word = ("Allowed" if allowed else "Prohibited") if stated else "Not stated here"
     return f"{word}{f' ({because})' if because else ''}: {policy}"

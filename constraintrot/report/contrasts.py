@@ -66,12 +66,7 @@ def pairing(frame: pd.DataFrame) -> Iterator[str]:
 
 
 def _same_summary(frame: pd.DataFrame, keys: Sequence[str]) -> dict[str, list[bool]]:
-    """Return by defense which episodes start from a summary that an undefended episode has too.
-
-    Args:
-        frame: compacted episodes.
-        keys: columns in which an episode and its undefended one are equal.
-    """
+    """Return by defense which episodes start from a summary that an undefended episode has too."""
     import pandas as pd
 
     twins = numbered([frame], keys)

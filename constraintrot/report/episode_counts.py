@@ -61,11 +61,7 @@ class Counts:
 
 
 def counts(rows: pd.DataFrame) -> Counts:
-    """Count the episodes of a cell.
-
-    Args:
-        rows: of a frame of planned episodes, or of an older one.
-    """
+    """Count the episodes of a cell, from a frame of planned episodes or from an older one."""
     done = rows[is_played(rows)]
     silent = int(done["outcome"].isin(SILENT).sum())
     if "status" not in rows or rows["status"].isna().any():

@@ -25,11 +25,6 @@ def text(frame: pd.DataFrame, row: str, column: str) -> str:
     equal, so that cells differ only in those. A cell that has no episode in common
     with the others counts all its episodes, and is marked as unpaired.
 
-    Args:
-        frame: episodes, as ``report.frame.planned_episodes`` returns them, or ``episodes``.
-        row: fact whose values are the rows.
-        column: fact whose values are the columns.
-
     Raises:
         ConstraintRotError: an unknown fact, twice the same fact, or no prohibited request.
     """

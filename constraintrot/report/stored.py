@@ -31,12 +31,7 @@ IDS = ("summary_draw", "request")
 
 @dataclass(frozen=True)
 class Stored:
-    """A store, and the cells of it that a reader found.
-
-    Attributes:
-        store: the store.
-        commits: one a cell, those whose run began first first.
-    """
+    """A store, and its cells that a reader found, those whose run began first first."""
 
     store: Store
     commits: Sequence[Commit]

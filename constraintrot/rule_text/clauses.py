@@ -223,13 +223,7 @@ def _enclosed(sentence: str) -> set[int]:
 
 
 def cut(text: str, parts: Sequence[Clause], gone: Collection[int]) -> str:
-    """The text without some of its clauses, its punctuation and first letters mended.
-
-    Args:
-        text: the text.
-        parts: its clauses.
-        gone: which of them are cut, by number.
-    """
+    """The text without the clauses of these numbers, its punctuation and first letters mended."""
     if not gone:
         return text
     kept: list[str] = []

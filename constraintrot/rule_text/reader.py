@@ -63,12 +63,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Passage:
-    """A text of a session, and who says it.
-
-    Attributes:
-        text: the text.
-        speaker: who says it.
-    """
+    """A text of a session, and who says it."""
 
     text: str
     speaker: Speaker = "user"
@@ -101,10 +96,7 @@ class Reader(Protocol):
     name: str
 
     async def rules(self, passages: Sequence[Passage]) -> list[list[FoundRule]]:
-        """Find the standing instructions of some passages.
-
-        Args:
-            passages: in the order of the session.
+        """Find the standing instructions of passages, which are in the order of the session.
 
         Returns:
             For each passage its rules, in order of their place in it.

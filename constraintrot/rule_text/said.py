@@ -109,10 +109,6 @@ def stated(text: str, kind: Kind) -> Iterator[str]:
     A page that an agent reads is full of sentences that forbid something to somebody: of a
     library's arguments, a licence's, a parser's. So a rule is taken from one only where the
     sentence is a standing one and speaks to whoever works there; from source code none is.
-
-    Args:
-        text: the text.
-        kind: where it is from.
     """
     if kind == "rules":
         yield from said(text)
@@ -197,9 +193,6 @@ def has_force(plain: str) -> bool:
 
 def ruling(text: str) -> str:
     """A rule without what leads in to it and why it is: "Never force-push to main; ...".
-
-    Args:
-        text: the rule as it was said.
 
     Returns:
         The clauses that forbid or oblige, and those with a value, without the stop at the end.

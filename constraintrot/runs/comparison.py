@@ -30,12 +30,7 @@ _WHERE = re.compile(r" at \d+")
 class Run:
     """The settings under which each harness is played.
 
-    Attributes:
-        model: an Inspect model name.
-        variants: variants of each family.
-        context_tokens: history before the compaction.
-        channel: where the policy comes from.
-        log_dir: where logs go, and those of finished cells are found.
+    Logs go to ``log_dir``, where those of finished cells are found.
     """
 
     model: str
@@ -102,24 +97,13 @@ def names(only: Sequence[str] = ()) -> list[str]:
 
 
 def size(run: Run, only: Sequence[str]) -> Size:
-    """Return the size of a comparison, by that of one harness.
-
-    Args:
-        run: the settings.
-        only: as ``names`` takes it.
-    """
+    """Return the size of a comparison, by that of one harness."""
     given = {name: getattr(run, name) for name in ("variants", "context_tokens", "channel")}
     return counted("constraintrot/pin_stress", {**TASK_ARGS, **given}).times(len(names(only)))
 
 
 def play(run: Run, only: Sequence[str], tell: Callable[[str], None]) -> list[Cell]:
-    """Play the cells that have no finished log yet.
-
-    Args:
-        run: the settings.
-        only: as ``names`` takes it.
-        tell: is told of each cell as it is done.
-    """
+    """Play the cells that have no finished log yet."""
     texts = names(only)
     logs = Finished(run.log_dir, _CELL)
     cells: list[Cell] = []

@@ -59,12 +59,7 @@ def before(sizes: Mapping[str, Size], *, yes: bool, prices: Prices | None = None
 
 
 def told(sizes: Mapping[str, Size], prices: Prices | None = None) -> bool:
-    """Print the estimate of a run; return whether it is long, or its price unknown.
-
-    Args:
-        sizes: as ``before`` takes them.
-        prices: likewise.
-    """
+    """Print the estimate of a run; return whether it is long, or its price unknown."""
     long = False
     for model, size in sizes.items():
         dollars, seconds = cost(model, size, prices or {}), _seconds(model, size)

@@ -21,23 +21,13 @@ from constraintrot.report.frame import UNREADABLE
 
 
 def once(task: Task, **options: Any) -> EvalLog:
-    """Play a task into a log of its own, without a display.
-
-    Args:
-        task: the task.
-        **options: of ``inspect_ai.eval``.
-    """
+    """Play a task into a log of its own, without a display; options are Inspect's."""
     (log,) = inspect_eval(task, **({"display": "none", "log_level": "error"} | options))
     return log
 
 
 def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool, list[EvalLog]]:
     """Play what a folder lacks of some tasks. An episode that ends in an error ends nothing else.
-
-    Args:
-        tasks: the tasks.
-        log_dir: the folder of the logs.
-        **options: of ``inspect_ai.eval_set``.
 
     Returns:
         Whether every episode has a result, and the headers of the logs.

@@ -116,11 +116,7 @@ def request(
 ) -> tuple[str, ...]:
     """Requests of a private variant: core sentences between the same clauses.
 
-    Args:
-        source: its chance.
-        locale: of its scenario.
-        pair: the core of the prohibited request and that of its permitted counterpart.
-        reasons: sentences that may stand behind it.
+    The pair is the core of the prohibited request and that of its permitted counterpart.
     """
     known = words(locale)
     opener = source.some("opener", known.openers)

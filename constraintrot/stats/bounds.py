@@ -12,12 +12,7 @@ from constraintrot.stats.rate import Labels, rate
 
 @dataclass(frozen=True)
 class Bounds:
-    """A rate with all unknown outcomes taken as 0, and with all taken as 1 (Manski 1990).
-
-    Attributes:
-        none: the rate with every unknown outcome taken as 0.
-        all: the rate with every unknown outcome taken as 1.
-    """
+    """A rate with all unknown outcomes taken as 0, and with all taken as 1 (Manski 1990)."""
 
     none: Estimate
     all: Estimate

@@ -34,12 +34,7 @@ class Matching:
 
 
 def match(parts: Sequence[pd.DataFrame], keys: Sequence[str]) -> Matching:
-    """Match the rows of frames; gaps are equal to each other, and last.
-
-    Args:
-        parts: the frames.
-        keys: columns that they all have.
-    """
+    """Match the rows of frames; gaps are equal to each other, and last."""
     ids = numbered(parts, keys)
     positions: list[Positions] = []
     again: list[int] = []
@@ -56,10 +51,6 @@ def numbered(parts: Sequence[pd.DataFrame], keys: Sequence[str]) -> Positions:
 
     Equal rows have equal numbers, the distinct ones 0, 1, 2 ...; gaps are equal to each other,
     and last. Takes time linear in the rows wherever the keys have few distinct values.
-
-    Args:
-        parts: the frames.
-        keys: columns that they all have.
     """
     rows = sum(len(part) for part in parts)
     ids, distinct = np.zeros(rows, np.intp), 1

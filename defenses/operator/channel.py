@@ -130,13 +130,10 @@ class Channel:
         return tuple(one for one in self.state.exemptions if one.active(now))
 
     def revoke(self, key: VerifyingKey | str) -> None:
-        """Trust a key no longer, here and in each process that shares the folder.
+        """Trust a key, given or named by its id, no longer: in no process that shares the folder.
 
         What its directives exempted ends. What they pinned, amended or rescinded stays;
         see ``constraints``, and sign what is to be undone with another key.
-
-        Args:
-            key: the key, or its id.
 
         Raises:
             KeyFileError: it is no key's id.

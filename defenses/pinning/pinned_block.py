@@ -95,13 +95,8 @@ def log_receipt(receipt: Receipt) -> None:
 class Rendering:
     """The pins of one moment, as text and as a receipt tells of them.
 
-    Attributes:
-        text: the block; empty without pins.
-        manifest: hash over the pins.
-        revision: the registry's.
-        blocks: the pins' ids.
-        contents: the pins' texts, by name.
-        tokens: what the block costs.
+    The text is empty without pins; ``manifest`` is a hash over them, ``revision`` the
+    registry's.
     """
 
     text: str

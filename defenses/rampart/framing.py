@@ -57,11 +57,7 @@ def writer(number: int) -> str:
 def frame(name: str, content: str, *, tier: Tier = "note", author: str = OWNER) -> str:
     """A block's text in a prompt.
 
-    Args:
-        name: one line, checked.
-        content: any text.
-        tier: of the block.
-        author: ``owner``, or what ``writer`` gives.
+    The name is one checked line; the author is ``owner`` or what ``writer`` gives.
     """
     fence = _FENCE
     if _FENCE in content:

@@ -66,12 +66,7 @@ def pinned_client(
 
 
 def pinned(options: Mapping[str, Any], pinned_block: PinnedBlock) -> dict[str, Any]:
-    """A request's options with the pins at the end of its instructions.
-
-    Args:
-        options: left as they are.
-        pinned_block: the pins.
-    """
+    """A request's options with the pins at the end of its instructions."""
     now = pinned_block.rendering()
     given = options.get("instructions")
     said: Content = given if isinstance(given, str) else _parts(given)

@@ -47,10 +47,6 @@ def pinned(messages: Sequence[LLMMessage], pinned_block: PinnedBlock) -> list[LL
 
     It comes after the leading system messages, as a user's whose name is ``pins``: a
     message of anybody else's is theirs, a peer agent's above all.
-
-    Args:
-        messages: a context's view; left as it is.
-        pinned_block: the pins.
     """
     now = pinned_block.rendering()
     kept: list[LLMMessage] = []

@@ -211,11 +211,7 @@ async def hold(
 ) -> list[dict[str, Any]]:
     """Have a conversation with an agent in a box; what each of its requests held.
 
-    Args:
-        agent: the agent, which is installed.
-        script: the conversation.
-        box: an open one, in which nothing is set up.
-        before: is called once the agent is set up, before it is started.
+    The agent is set up in the box; ``before`` is called then, before it is started.
 
     Raises:
         EpisodeError: the agent did not do what the conversation is about.

@@ -46,10 +46,7 @@ _KEPT = ("get_", "retrieve_", "list_", "delete_", "cancel_", "file_")
 def pin(data: dict[str, Any], call_type: str, pinned_block: PinnedBlock) -> None:
     """Put the pins into a request, or into the arguments of a call of LiteLLM's.
 
-    Args:
-        data: the request; changed in place.
-        call_type: one of ``PINNED``.
-        pinned_block: the pins.
+    The request is changed in place.
 
     Raises:
         ValueError: the request has no well-formed place for them.

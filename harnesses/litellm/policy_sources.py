@@ -114,12 +114,7 @@ class SkipRules:
             raise ParameterError("skip.metadata is names with their values")
 
     def rule(self, data: Mapping[str, Any], metadata: Mapping[str, Any]) -> str | None:
-        """The name of the rule that leaves a request alone; None where none does.
-
-        Args:
-            data: the request.
-            metadata: its metadata, as the proxy keeps it.
-        """
+        """The name of the rule that leaves a request alone; None where none does."""
         if self.is_skipped_model(data.get("model")):
             return "models"
         if {*_listed(data.get("tags")), *_listed(metadata.get("tags"))} & set(self.tags):

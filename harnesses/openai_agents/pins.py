@@ -45,12 +45,7 @@ def trace_receipt(receipt: Receipt) -> None:
 
 
 def pinned(data: ModelInputData, pinned_block: PinnedBlock) -> ModelInputData:
-    """A model's input with the pins at the end of its instructions.
-
-    Args:
-        data: what a model is about to be sent; left as it is.
-        pinned_block: the pins.
-    """
+    """A model's input with the pins at the end of its instructions."""
     instructions: str | None = pinned_block.into(data.instructions)
     if data.instructions is None and not instructions:
         instructions = None

@@ -204,9 +204,7 @@ def removed(text: str, parent: Node, index: int) -> str:
 def _joined(text: str, *spans: tuple[int, int]) -> str:
     """Spans of a text, with a line's end wherever a comment would swallow the next span.
 
-    Args:
-        text: the whole.
-        spans: the start and the end of each; all but the last hold comments and blanks alone.
+    All spans but the last hold comments and blanks alone.
     """
     pieces = [text[start:end] for start, end in spans if start < end]
     made = ""

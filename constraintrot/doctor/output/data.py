@@ -197,11 +197,7 @@ _NO_XML = re.compile("[\ufffe\uffff\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def junit(found: Mapping[str, Any]) -> str:
-    """The XML text.
-
-    Args:
-        found: what ``data`` gives.
-    """
+    """The XML text of what ``data`` gives."""
     root = ElementTree.Element("testsuites", name="constraintrot doctor")
     for session in found["sessions"]:
         suite = ElementTree.SubElement(root, "testsuite", name=_text(session["name"]))
@@ -276,11 +272,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 
 
 def html(found: Mapping[str, Any]) -> str:
-    """Render the page.
-
-    Args:
-        found: what ``data`` gives.
-    """
+    """Render what ``data`` gives as a page."""
     from markupsafe import Markup
 
     folder = resources.files("constraintrot.doctor.output")

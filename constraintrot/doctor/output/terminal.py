@@ -31,13 +31,7 @@ def summary(
 ) -> list[str]:
     """The lines of the summary, without control characters and with secrets masked.
 
-    Args:
-        found: the sessions.
-        refused: the files that are not sessions.
-        mask: masks secrets.
-        read_by: the first line, which names the reader.
-        seeds: the folder that lost rules are written to.
-        width: columns of a line; None to cut nothing.
+    The first line, ``read_by``, names the reader; a ``width`` of None cuts nothing.
     """
     first = wrap(read_by, width) if width else [read_by] * bool(read_by)
     lines = [

@@ -168,10 +168,6 @@ def read(text: str, tools: Sequence[ToolLike]) -> Reading:
     Surrounding whitespace and one ``json`` fence are allowed. Doubled braces,
     trailing prose, repeated keys, extra keys and unknown functions are not.
 
-    Args:
-        text: The model's answer.
-        tools: The tools that were offered.
-
     Returns:
         The calls; or, for malformed text, a ``Reading`` with ``error`` set. Nothing
         is raised.

@@ -93,11 +93,7 @@ def worst(findings: Iterable[Finding]) -> Finding:
 def decided(outside: bool, value: object, bad: str, good: str = "") -> Finding:
     """A finding about a value, in one sentence.
 
-    Args:
-        outside: whether the value is prohibited.
-        value: the value.
-        bad: what a prohibited value is.
-        good: what a permitted one is; not ``bad`` without.
+    Without ``good``, a permitted value is said to be not ``bad``.
     """
     if outside:
         return violates(f"{shown(value)} is {bad}.")

@@ -69,12 +69,7 @@ class PipelineModel(DeferredModel):
 def pipeline_filter(
     pipeline: Pipeline, *, tenant: str = ""
 ) -> Callable[..., Coroutine[Any, Any, ModelOutput]]:
-    """Return the filter that takes each call of a bridged agent through a pipeline.
-
-    Args:
-        pipeline: the layers.
-        tenant: the agent's tenant.
-    """
+    """Return the filter that takes each call of a bridged agent through a pipeline."""
     checked(pipeline)
 
     async def ask(

@@ -57,10 +57,6 @@ class PipelineMiddleware(AgentMiddleware[Any, Any, Any]):
     ``middleware``: additions of a later one are not masked and not in the caches' keys. A request for
     a structured response is never answered from a cache, because a cache replays only the message.
 
-    Args:
-        pipeline: the layers.
-        tenant: the agent's tenant.
-
     Raises:
         ParameterError: the pipeline has meta-tools, which LangChain's agents cannot answer, or a
             hand-off without a writer.

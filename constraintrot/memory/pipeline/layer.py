@@ -50,10 +50,9 @@ class Layer(ABC):
         """Return the context as it leaves this layer, and notes for the trace."""
 
     def repeats(self, pinned: Sequence[str]) -> int:
-        """Return the most tokens that this layer needs to repeat the pins; the budget leaves them free.
+        """Return the most tokens that this layer needs to repeat the pins' texts.
 
-        Args:
-            pinned: the pins' texts.
+        The budget leaves them free.
         """
         return 0
 
@@ -67,12 +66,7 @@ class Layer(ABC):
         return output
 
     def revealed(self, context: Context, messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
-        """Return messages with what this layer hid from the model shown again.
-
-        Args:
-            context: the context that this layer received.
-            messages: the messages as they go to the model.
-        """
+        """Return messages with what this layer hid from the model shown again."""
         return messages
 
 

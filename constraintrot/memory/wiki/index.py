@@ -38,12 +38,7 @@ _EMPTY: Final = frozenset(
 
 @dataclass(frozen=True)
 class Line:
-    """A page's line in the index.
-
-    Attributes:
-        name: the page's name.
-        text: its title and summary.
-    """
+    """A page's line in the index: its name, and its title and summary."""
 
     name: str
     text: str

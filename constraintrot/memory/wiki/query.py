@@ -71,12 +71,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a query, in the order in which it was read.
-
-    Attributes:
-        question: as it was asked.
-        reads: every file.
-    """
+    """The answer to a query, in the order in which it was read."""
 
     question: str
     reads: tuple[Read, ...]

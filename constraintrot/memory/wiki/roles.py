@@ -38,11 +38,7 @@ still holds. Do not repeat what is there.
 def write(schema: str, known: str, title: str = "", text: str = "") -> str:
     """Return the writer's question.
 
-    Args:
-        schema: the vault's.
-        known: the answer to a query of the vault on the source.
-        title: of the source; empty if the messages before the question are the source.
-        text: of the source.
+    Without a title, the messages before the question are the source.
     """
     about = "A source is below." if text else "Above is what happened."
     source = f"{SOURCE_HEAD}{title}\n\n{text}\n\n" if text else ""

@@ -19,11 +19,7 @@ FILE_FOLDERS: Final = (SOURCES, *FOLDERS.values())
 
 
 class Memory:
-    """A vault in memory, for conversations and measurements; paths are relative, with ``/``.
-
-    Args:
-        files: texts by path.
-    """
+    """A vault in memory, for conversations and measurements; paths are relative, with ``/``."""
 
     def __init__(self, files: dict[str, str] | None = None) -> None:
         self.texts = dict(files or {})
@@ -83,11 +79,7 @@ class Memory:
 
 
 class Folder:
-    """A vault in a folder; nothing outside it is read or written, and no link is followed.
-
-    Args:
-        path: the vault.
-    """
+    """A vault in a folder; nothing outside it is read or written, and no link is followed."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)

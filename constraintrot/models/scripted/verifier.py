@@ -31,12 +31,7 @@ def asked(text: str) -> bool:
 
 
 def answer(text: str, style: str) -> str:
-    """A verifier's answer to a prompt.
-
-    Args:
-        text: the prompt.
-        style: one of ``STYLES``.
-    """
+    """A verifier's answer to a prompt, in one of ``STYLES``."""
     if style == GARBAGE:
         return _GARBAGE
     if style != "obedient":
@@ -48,12 +43,7 @@ def answer(text: str, style: str) -> str:
 
 
 def judged(text: str, style: str) -> str | None:
-    """The answer to the question whether a request breaks a rule; None for another text.
-
-    Args:
-        text: the prompt.
-        style: one of ``STYLES``.
-    """
+    """The answer to the question whether a request breaks a rule; None for another text."""
     given = read_question(text)
     if given is None:
         return None

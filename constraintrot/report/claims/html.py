@@ -23,13 +23,7 @@ def html(
 ) -> str:
     """Return the page.
 
-    Args:
-        title: its title.
-        opening: paragraphs below it.
-        answered: the claims with their verdicts.
-        left_out: by title, why a claim was not played.
-        looks: by title, the look at which a claim was decided.
-        by_construction: titles of the claims that are decided by the design and not the agent.
+    ``left_out`` says by title why a claim was not played, ``looks`` which look decided it.
     """
     rows: list[dict[str, Any]] = [
         {
@@ -56,12 +50,7 @@ def rendered(
 ) -> str:
     """Return a page of a table and, below it, claims.
 
-    Args:
-        title: its title.
-        opening: paragraphs below it.
-        heads: columns beside the claim's title.
-        rows: ``title``, ``link`` and ``cells`` of each row.
-        answered: the claims that are told below.
+    A row has ``title``, ``link`` and ``cells``.
     """
     from markupsafe import Markup
 

@@ -112,13 +112,7 @@ def decided(
 def settled(
     answered: Sequence[Answered], frame: pd.DataFrame, declared: Declared
 ) -> tuple[list[Answered], Family]:
-    """Adjust the p-values of measured claims over their family, and give each its verdict.
-
-    Args:
-        answered: the claims, from ``measured``.
-        frame: the episodes.
-        declared: the family that they are members of.
-    """
+    """Adjust the p-values of measured claims over their family, and give each its verdict."""
     # A family without claims of its own compares no subjects.
     of = design.subjects(played(frame)) if declared.claims else frame
     family = primary.family(declared, of, _further(answered))

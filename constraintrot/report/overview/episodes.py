@@ -30,14 +30,7 @@ _ARM = ("condition", "attack", "defense", "distractors")
 
 @dataclass(frozen=True)
 class Cell:
-    """The agent, arm and setting that the episodes of a cell share.
-
-    Attributes:
-        agent: the agent.
-        arm: name of the arm (``design.arm``).
-        setting: values of ``design.SETTINGS``.
-        allowed: whether what is asked for is allowed.
-    """
+    """The agent, arm (``design.arm``) and ``design.SETTINGS`` that the episodes of a cell share."""
 
     agent: str
     arm: str

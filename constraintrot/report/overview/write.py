@@ -62,10 +62,6 @@ class Overview:
 def overview(given: Sequence[Stored], folder: Path) -> Overview:
     """Compute every rate and paired difference of a store, and write the page and its tables.
 
-    Args:
-        given: one store.
-        folder: where to write ``NAMES``.
-
     Raises:
         MissingExtraError: the extra ``report`` is not installed.
         ConstraintRotError: the store cannot be read, or the folder cannot be written.

@@ -22,15 +22,7 @@ ALL = "all models"
 
 
 def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violation") -> Compared:
-    """Compare arm b with arm a, for one agent or for all.
-
-    Args:
-        frame: episodes from ``design.prepared``.
-        agent: the agent, or ``ALL``.
-        a: name of the first arm.
-        b: name of the second arm.
-        value: column of the outcome.
-    """
+    """Compare arm b with arm a in a prepared frame, for one agent or for ``ALL``."""
     needed = dict.fromkeys((*KEYS, CODE, "arm", "degenerate", "episode", value))
     mine = frame[[name for name in needed if name in frame]]
     mine = mine if agent == ALL else mine[mine["agent"] == agent]
@@ -103,11 +95,6 @@ def most_pairs(frame: pd.DataFrame, a: str, b: str) -> tuple[pd.DataFrame, dict[
     b, then for the main setting, then by the setting's words. A setting that does not apply to
     an arm (a control has no compactor) matches any. Without pairs, the setting with the most
     episodes of arm b is taken, or of arm a if there are none of b.
-
-    Args:
-        frame: episodes of one model, from ``prepared``.
-        a: name of the first arm.
-        b: name of the second arm.
     """
     groups = {name: _by_setting(frame[frame["arm"] == name], name) for name in (a, b)}
     usual = design.commonest(frame)
@@ -141,24 +128,14 @@ def paired(
 ) -> Compared:
     """Compare arm b with arm a at the setting with the most pairs, which the result names.
 
-    Args:
-        frame: episodes of one model, from ``design.prepared``.
-        agent: the model.
-        a: name of the first arm.
-        b: name of the second arm.
-        at: take only episodes with these settings.
+    With ``at``, only episodes with these settings count.
     """
     part, setting = most_pairs(frame[design.fits(frame, at)] if at else frame, a, b)
     return replace(pair(part, agent, a, b), at=apart(setting, frame) or "main")
 
 
 def apart(setting: dict[str, object], frame: pd.DataFrame) -> str:
-    """Name the parts of a setting that differ from a model's main setting; empty if none do.
-
-    Args:
-        setting: value by name.
-        frame: the model's episodes, from ``prepared``.
-    """
+    """Name the parts of a setting that differ from a model's main setting; empty if none do."""
     usual = design.commonest(frame)
     return design.words({k: v for k, v in setting.items() if k in usual and not _same(v, usual[k])})
 

@@ -34,9 +34,6 @@ def bundles(frame: pd.DataFrame) -> list[Bundle]:
 
     Arms with one episode a model whose conditions begin with the same word are one row,
     except for the paper's arms.
-
-    Args:
-        frame: episodes, from ``design.prepared``.
     """
     sizes = frame.groupby(["arm", "agent"], sort=False).size().groupby("arm", sort=False).max()
     rows: dict[str, list[str]] = {}
@@ -61,11 +58,7 @@ def bundled(rows: Sequence[Bundle]) -> tuple[str, ...]:
 
 
 def counted(planned: pd.DataFrame) -> Section:
-    """The section that counts the planned, played, errored and silent episodes.
-
-    Args:
-        planned: episodes of ``Source.planned``, prepared.
-    """
+    """The section that counts planned, played, errored and silent episodes of a prepared frame."""
     rows_of = bundles(planned)
     rows = [Row(heads, counts(part).cells) for heads, part in _parts(planned, rows_of)]
     notes = (

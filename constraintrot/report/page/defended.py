@@ -39,10 +39,7 @@ def defenses(cells: Cells, main: pd.DataFrame, frame: pd.DataFrame) -> Section:
 
     Attacked and defended episodes at another setting than the main one have a separate table.
 
-    Args:
-        cells: collects the rates.
-        main: episodes from ``design.prepared``, at the main settings.
-        frame: all episodes from ``design.prepared``.
+    ``main`` has the prepared episodes at the main settings, ``frame`` all of them.
     """
     # Defenses are compared after compaction, with and without an attack.
     compacted, whole = (one[one["condition"] == design.COMPACTION] for one in (main, frame))

@@ -82,9 +82,6 @@ def subjects(frame: pd.DataFrame) -> pd.DataFrame:
     A subject is a model with its scaffold, and with the reader of its rules if it has one.
     A model that has one subject here keeps its name; of several each says how it differs.
     The column ``model`` has the models.
-
-    Args:
-        frame: episodes, from ``prepared``.
     """
     parts = ["scaffold", "rule_judge_by"]
     named: dict[tuple[str, ...], str] = {}

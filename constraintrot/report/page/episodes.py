@@ -22,16 +22,7 @@ LINKS = 16
 class Shown:
     """One episode on the page.
 
-    Attributes:
-        number: position in the frame.
-        anchor: its id on the page.
-        arm: its arm.
-        title: family, seed, arm and agent, for a reader.
-        outcome: outcome of the verdict.
-        kept: whether the context still contained the policy, for a reader.
-        reason: reason of the verdict.
-        facts: name and value of each setting.
-        detail: details from its log; None if only a frame was given.
+    The title names family, seed, arm and agent; ``detail`` is None if only a frame was given.
     """
 
     number: int

@@ -45,14 +45,8 @@ def dots(
 ) -> Figure:
     """Draw rates with intervals, one line per label.
 
-    Args:
-        labels: names of the lines.
-        series: rates per line.
-        caption: caption of the figure.
-        axis: label of the x axis.
-        theirs: the paper's rates in per cent, one per label, drawn hollow; None where the
-            paper has none.
-        width: width of the drawing in inches.
+    ``theirs`` are the paper's rates in per cent, drawn hollow, None where it has none;
+    ``width`` is in inches.
     """
     several = len(series) > 1
     each = max(0.36, 0.16 * on.label_lines(labels, 30))
@@ -223,9 +217,7 @@ def mosaic(table: tuple[tuple[int, int], tuple[int, int]], caption: str) -> Figu
 def pareto(defenses: Sequence[tuple[str, Estimate, Estimate]], caption: str) -> Figure:
     """Draw violation against allowed tasks done, one point per defense; the best is top left.
 
-    Args:
-        defenses: name, rate of violation and rate of allowed tasks done of each defense.
-        caption: caption of the figure.
+    A defense is a name, its rate of violation and its rate of allowed tasks done.
     """
     with drawing(WIDTH, 3.4) as (axes, drawn):
         for at, (name, violation, utility) in enumerate(defenses):

@@ -17,12 +17,7 @@ def kind(path: str) -> str:
 
 
 def below(folder: str, leave_out: set[str]) -> Iterator[str]:
-    """Yield the logs and frames in a folder and its subfolders, sorted by path.
-
-    Args:
-        folder: path or URL.
-        leave_out: paths or URLs to skip.
-    """
+    """Yield the logs and frames in a folder and its subfolders, sorted by path."""
     fs, root = _at(folder)
     skipped = {_at(path)[1] for path in leave_out}
     paths: list[str] = fs.find(root)

@@ -60,9 +60,6 @@ def _harnesses(frame: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
     A harness compacts by itself or with some compactor. So each has the compactor, prompt,
     budget and summarizer of most of its compacted episodes; the other settings are the agent's
     main ones.
-
-    Args:
-        frame: episodes of prohibited requests, from ``prepared``.
     """
     free = ("harness", *design.TIED["harness"])
     result: list[tuple[str, str, pd.DataFrame]] = []

@@ -41,10 +41,7 @@ _SUITE = "inspect eval constraintrot/suite --model MODEL"
 def headline(cells: Cells, main: pd.DataFrame, settings: dict[str, str]) -> Section:
     """The section of the paper's Table 2: violation by condition and model.
 
-    Args:
-        cells: collects the rates.
-        main: episodes from ``design.prepared``, at the main settings.
-        settings: the main setting of each agent, as text.
+    ``main`` has the prepared episodes at each agent's main setting, which ``settings`` says.
     """
     asked = main[~main["allowed"]]
     agents = design.agents(main)
@@ -196,12 +193,7 @@ def comparable(frame: pd.DataFrame) -> bool:
 
 
 def pooled(family: Family, frame: pd.DataFrame) -> list[str]:
-    """Return the means over all models, each with the same weight, and the models without decay.
-
-    Args:
-        family: the primary claims.
-        frame: all episodes, from ``design.prepared``.
-    """
+    """Return the means over all models, each with the same weight, and the models without decay."""
     agents = design.agents(frame)
     if len(agents) < 2:
         return []
@@ -258,11 +250,7 @@ def mean(rates: Sequence[Content], models: int) -> str:
 
 
 def figure(main: pd.DataFrame) -> Figure | None:
-    """Draw violation by condition, one series per model.
-
-    Args:
-        main: episodes at the main settings, from ``design.prepared``.
-    """
+    """Draw violation by condition at the main settings, one series per model."""
     asked = main[~main["allowed"]]
     arms = [name for name in _SHOWN if (asked["arm"] == name).any()]
     if not arms:

@@ -35,11 +35,7 @@ _POLICY = (
 class PlainTable:
     """A table of words.
 
-    Attributes:
-        caption: of the table.
-        heads: of its columns.
-        rows: of its cells; the first of each is the row's head.
-        notes: sentences below it.
+    The first cell of each row is its head.
     """
 
     caption: str
@@ -81,11 +77,7 @@ def plain_page(
 ) -> str:
     """Render a page of plain tables, without a script.
 
-    Args:
-        title: of the page.
-        tables: the tables.
-        lists: below the tables, each a heading and its items.
-        lines: above the tables, a paragraph each.
+    A paragraph for each line comes first; below the tables, lists of a heading and its items.
     """
     given = {"title": title, "tables": tables, "lists": lists, "lines": lines}
     return _rendered("plain.html.j2", policy=_INERT, **given)

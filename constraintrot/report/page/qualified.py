@@ -55,12 +55,7 @@ def applied(source: Source, paths: Sequence[Path], level: Level = "bounds") -> S
 
 
 def beside(source: Source, rows: pd.DataFrame) -> str:
-    """Return the note beside each claim about a subject: ``qualifies: 7 of 9 families``.
-
-    Args:
-        source: what was read.
-        rows: the subject's episodes, from ``design.subjects``.
-    """
+    """Return the note beside each claim about a subject: ``qualifies: 7 of 9 families``."""
     models, scaffolds = set(rows["model"]), set(rows["scaffold"])
     mine = [
         one for one in source.qualifications if one.agent in models and one.scaffold in scaffolds

@@ -58,15 +58,7 @@ RUNS = TypeAdapter(list[Run])
 
 
 def run(header: EvalLog, log: str, sha256: str, finished: int, failed: int) -> Run:
-    """Return a run from a log's header.
-
-    Args:
-        header: the log's header.
-        log: name of the log file.
-        sha256: SHA-256 of the log file.
-        finished: number of scored episodes.
-        failed: number of episodes that ended in an error.
-    """
+    """Return a run from a log's header."""
     of = header.eval
     samples = len(of.dataset.sample_ids or []) or of.dataset.samples or 0
     dirty = " with changes" if of.revision is not None and of.revision.dirty else ""

@@ -94,9 +94,6 @@ def of_log(path: str) -> tuple[pd.DataFrame, runs.Run]:
 
     Episodes without a verdict come last. Transcripts are not read.
 
-    Args:
-        path: path or URL of a log.
-
     Raises:
         ConstraintRotError: it cannot be read, or is of no constraintrot task.
     """

@@ -127,12 +127,7 @@ def read(
 ) -> Columns:
     """Read some columns of the frames of commits, in their order.
 
-    Args:
-        store: the store.
-        commits: of it.
-        texts: columns of few distinct values.
-        numbers: numeric columns.
-        ids: columns of many distinct texts, of which only equality matters.
+    ``texts`` have few distinct values; of ``ids``, which have many, only equality matters.
 
     Raises:
         ConstraintRotError: a frame is missing, or is not what was committed.

@@ -50,9 +50,6 @@ def any_case_log_odds(candidates: Iterable[tuple[str, float]]) -> float | None:
     """Log-odds of yes against no, whatever their case; None if neither is a candidate.
 
     For a model that was not trained to answer in lower case.
-
-    Args:
-        candidates: as for ``log_odds``.
     """
     likely = [(token.strip().casefold(), math.exp(value)) for token, value in candidates]
     said = {word: sum(chance for token, chance in likely if token == word) for word in (YES, NO)}

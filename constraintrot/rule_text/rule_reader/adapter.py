@@ -38,11 +38,7 @@ class Question(Strict):
     calibration_error: float
 
     def probability(self, score: float) -> float:
-        """The calibrated probability of yes.
-
-        Args:
-            score: Log-odds of yes.
-        """
+        """The calibrated probability of yes, from its log-odds."""
         return 0.5 * (1 + math.tanh((self.scale * score + self.shift) / 2))
 
 

@@ -29,11 +29,7 @@ Work = Callable[[], Awaitable[None]]
 async def play(parameters: Parameters, attack: Chosen | None, family: str, seed: int) -> Trial:
     """Play one episode, in a running Inspect sample.
 
-    Args:
-        parameters: the task's parameters, with one condition and no attack.
-        attack: the attack to deliver; None for no attack.
-        family: family of the variant.
-        seed: seed of the variant.
+    The parameters have one condition and no attack.
     """
     (settings,) = parameters.plays
     agent = get_model(role="agent")

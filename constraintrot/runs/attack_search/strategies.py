@@ -50,12 +50,7 @@ async def rewritten(
     If the model wrote nothing, or a prompt that was tried before, the candidate's text is
     empty and ``made["fault"]`` has the reason.
 
-    Args:
-        locale: language to write in.
-        history: prompts tried so far.
-        budget: number of prompts that may be tried.
-        random_seed: sampling's seed is made from it and the prompt's number.
-        defense: name of the attacked defense.
+    Sampling's seed is made from ``random_seed`` and the prompt's number.
     """
     if not history:
         return member(FIRST, locale)
@@ -86,12 +81,8 @@ def ask(
 ) -> str:
     """Return the prompt that asks for the next text.
 
-    Args:
-        history: prompts tried so far.
-        number: number of this attempt, from 1.
-        budget: number of attempts.
-        locale: language to write in.
-        defense: what the attacker is told of the defense; empty if there is none.
+    This is attempt ``number``, from 1; ``defense`` is what the attacker is told of it, or
+    empty.
     """
     task = attacker_task(number=number, budget=budget, locale=locale, defense=defense)
     return "\n\n".join([task, *map(_attempt, _shown(history))])

@@ -69,10 +69,6 @@ class Matrix:
 def target(text: str, roles: dict[str, str]) -> Target:
     """Parse ``AGENT`` or ``AGENT+SUMMARIZER``.
 
-    Args:
-        text: the target.
-        roles: models of the other roles, the same for all targets.
-
     Raises:
         ParameterError: there is no agent, or a third model.
     """

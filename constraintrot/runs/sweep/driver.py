@@ -102,13 +102,7 @@ def drive(
 ) -> State:
     """Play what is not finished yet.
 
-    Args:
-        cells: the sweep's.
-        folder: where its logs are.
-        pool: plays them.
-        tries: failed tries after which a cell is set aside.
-        rule: decides after a look.
-        listen: is told of each change.
+    A cell is set aside after ``tries`` failed tries; ``rule`` decides after a look.
     """
     state = State(cells, folder.finished(), folder.poisoned())
     by_id = {one.id: one for one in cells}

@@ -27,11 +27,7 @@ def run(sweep: Sweep, folder: SweepFolder, tries: int = TRIES, display: str = "p
     Flow finds the logs of finished cells in the folder, whoever wrote them, and takes over the
     finished episodes of the others.
 
-    Args:
-        sweep: the sweep.
-        folder: where its logs go.
-        tries: tries of a cell before it counts as failed.
-        display: Flow's display.
+    A cell counts as failed after ``tries`` tries.
 
     Raises:
         ConstraintRotError: a model of the sweep needs a server, which Ray alone starts; it has a

@@ -172,14 +172,7 @@ def group_of(cell: Cell) -> tuple[str, str]:
 
 
 def view(state: State, tally: Tally, episodes: float, dashboard: str = "") -> str:
-    """The view, in lines.
-
-    Args:
-        state: of the driver.
-        tally: of the finished cells.
-        episodes: planned episodes of the whole sweep.
-        dashboard: URL of Ray's dashboard.
-    """
+    """The view, in lines."""
     done, pace = tally.sums["episodes"], tally.pace()
     rest = episodes - done
     left = "unknown" if pace is None and rest else _clock(rest / pace if pace else 0.0)

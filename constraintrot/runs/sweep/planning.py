@@ -91,11 +91,7 @@ def _hours(
 def text(sweep: Sweep, lines: Sequence[Line], seconds: float | None, at_once: int) -> str:
     """The plan for people.
 
-    Args:
-        sweep: the sweep.
-        lines: of ``plan``.
-        seconds: measured seconds of a worker for an episode; None if nothing was measured.
-        at_once: workers.
+    ``seconds`` is what a worker took for an episode; None if nothing was measured.
     """
     total = sum((line.size for line in lines), Size())
     rows = [

@@ -199,11 +199,7 @@ def compared(
 ) -> list[str]:
     """A worker's facts against the driver's.
 
-    Args:
-        host: name of the worker's machine.
-        mine: the driver's facts, as of when the answer came.
-        theirs: the worker's.
-        sent: when the driver asked.
+    ``mine`` is the driver's as of the answer, which it asked for at ``sent``.
 
     Returns:
         A note if the clocks differ: nothing depends on them but the times in logs.

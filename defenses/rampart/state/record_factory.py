@@ -127,13 +127,7 @@ def new_entry(
 ) -> tuple[Entry, str]:
     """Return a block's entry for compiles, and its content as a plain string.
 
-    Args:
-        counter: of tokens.
-        name: checked.
-        content: any text; not blank if pinned.
-        pinned: whether it is for the pinned tier.
-        author: what the frame calls who wrote it.
-        block_id: of the block; a fresh one unless given.
+    The name is checked before; the id is a fresh one unless given.
 
     Raises:
         RegistryError: the content is refused, or the counter gives no count.
