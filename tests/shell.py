@@ -86,11 +86,19 @@ def evaluation(words: Sequence[str]) -> list[str]:
             settings.setdefault("conditions", few)
     if task.rpartition("/")[2] in _SEVERAL:
         settings["families"] = "soft_email"
-    rest = [word for pair in kept if pair[0] != "-T" for word in pair]
+    rest = [word for pair in kept if pair[0] != "-T" for word in _in_role(pair)]
     parameters = [word for name, value in settings.items() for word in ("-T", f"{name}={value}")]
     # The stub speaks the older of OpenAI's two protocols.
     older = ["-M", "responses_api=false"] if model.startswith("openai/") else []
     return [task, "--model", model, *parameters, *rest, *older, "--display", "none"]
+
+
+def _in_role(pair: tuple[str, ...]) -> tuple[str, ...]:
+    """An option, with a model that is here where it gives one a role."""
+    if pair[0] != "--model-role":
+        return pair
+    role, _, model = pair[1].partition("=")
+    return pair[0], f"{role}={stands_in(model)}"
 
 
 def _options(words: Sequence[str]) -> list[tuple[str, ...]]:
