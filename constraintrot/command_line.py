@@ -5,12 +5,14 @@ It stands below the rooms that bring commands of their own.
 
 from __future__ import annotations
 
+import socket
 import sys
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from urllib.parse import urlsplit
 
 import click
 
@@ -126,18 +128,45 @@ def named_model(option: str, name: str, *, memoize: bool = False, **model_args: 
         **model_args: the model's arguments.
 
     Raises:
-        ConstraintRotError: there is no such provider or model, or it cannot be set up; the
-            message says why.
+        ConstraintRotError: there is no such provider or model, it cannot be set up, or
+            nothing listens at its address; the message says why.
     """
     from inspect_ai.model import get_model
 
     from constraintrot.models.config_errors import reason
 
     try:
-        return get_model(name, memoize=memoize, **model_args)
+        model = get_model(name, memoize=memoize, **model_args)
+        # A provider with a client of its own may leave the address to it.
+        client = getattr(model.api, "client", None)
+        _check_listened_to(str(model.api.base_url or getattr(client, "base_url", "")))
     # A provider may raise whatever it likes: a missing package, key, file or argument.
     except Exception as error:
         raise ConstraintRotError(f"{option} {name}: {reason(error)}") from error
+    return model
+
+
+def _check_listened_to(address: str) -> None:
+    """Refuse an address of this machine that nothing listens at: Inspect would retry for ever.
+
+    Other machines are not asked, because nothing is sent before the user agrees.
+
+    Raises:
+        ConstraintRotError: nothing listens there.
+    """
+    parts = urlsplit(address)
+    if parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        return
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        socket.create_connection((parts.hostname, port), timeout=5).close()
+    except ConnectionRefusedError as error:
+        raise ConstraintRotError(
+            f"nothing listens at {address}; start the server there, or give another address"
+        ) from error
+    except OSError:
+        # Slow or odd, but perhaps there; the first call says it.
+        return
 
 
 def model_in_role(role: str, name: str, *, memoize: bool, **model_args: Any) -> Model:
