@@ -78,8 +78,11 @@ def tidy(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _fill_survival(found: pd.DataFrame) -> None:
-    """Fill in the measure of each episode's survival; without a state it is by mentions."""
-    old = found["survived"].isna() & found["mentions"].notna()
+    """Fill in the measure of each episode's survival; without a state it is by mentions.
+
+    A reader that cannot tell says so as the state, and leaves ``survived`` empty.
+    """
+    old = found["survived"].isna() & found["state"].isna() & found["mentions"].notna()
     known = found["survived"].notna()
     found["measure"] = [
         "mentions" if before else said or (PRIMARY if is_known else None)

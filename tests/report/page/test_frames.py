@@ -137,3 +137,13 @@ def test_a_file_of_something_else_is_refused_by_name(tmp_path: Path) -> None:
     Path(texts_path(path)).write_text('[{"episode": 1}]', encoding="utf-8")
     with pytest.raises(ConstraintRotError, match=r"first\.texts\.json holds no texts of episodes"):
         read_texts(path)
+
+
+def test_survival_that_a_reader_cannot_tell_is_not_taken_from_mentions() -> None:
+    """Only episodes from before there were states have nothing else to tell it by."""
+    unread = row(measure="words", state="cannot tell", survived=None, mentions=1.0)
+    older = row(measure=None, state=None, survived=None, mentions=1.0, seed=1)
+    once = frames.tidy(pd.DataFrame([unread, older]))
+    for read in (once, frames.tidy(once)):
+        assert list(read["measure"]) == ["words", "mentions"]
+        assert read["survived"].isna().to_list() == [True, False]
