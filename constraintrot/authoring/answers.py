@@ -165,11 +165,7 @@ def understood(text: str, rule: Rule, action: str, open: Sequence[str]) -> Answe
 
 
 def read(text: str, where: str) -> Answers:
-    """Read a file of answers.
-
-    Args:
-        text: the file's text.
-        where: its name, for messages.
+    """Read the text of a file of answers; errors name the file.
 
     Raises:
         ParameterError: it is not one.

@@ -109,11 +109,8 @@ class Program:
 class Box:
     """An open box.
 
-    Attributes:
-        folder: everything of the agent's; removed when the box is closed.
-        home: its HOME.
-        work: the folder that it works in.
-        port: of the loopback, where the endpoint is.
+    Everything of the agent's is in ``folder``, which is removed when the box is closed. The
+    endpoint is at ``port`` of the loopback.
     """
 
     def __init__(self, folder: Path, process: Process) -> None:

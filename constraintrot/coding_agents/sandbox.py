@@ -55,10 +55,7 @@ def environment(
 ) -> dict[str, str]:
     """All that an agent gets of an environment: no key and no setting of the user's.
 
-    Args:
-        home: its HOME.
-        variables: that come to these.
-        program: the agent's. A Node.js beside it comes before the user's.
+    A Node.js beside the program comes before the user's.
     """
     beside = shutil.which("node", path=os.path.dirname(program)) if program else None
     node = beside or shutil.which("node")

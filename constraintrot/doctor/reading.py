@@ -131,10 +131,7 @@ def cost(found: Sequence[Diagnosis]) -> Cost:
 def read(found: Sequence[Diagnosis], chosen: Chosen, tell: Callable[[str], None]) -> None:
     """Fill in the verdicts of sessions.
 
-    Args:
-        found: the sessions, observed.
-        chosen: who reads.
-        tell: shows a line of progress; the next one replaces it.
+    ``tell`` shows a line of progress, which the next one replaces.
     """
     whole = cost(found).characters
     begun, done = time.monotonic(), 0

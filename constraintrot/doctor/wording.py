@@ -44,10 +44,7 @@ def became(change: Change) -> str:
 def advice(found: Diagnosis, history: History, seeds: str = "") -> str:
     """What to do about a loss, in a line.
 
-    Args:
-        found: the session.
-        history: of the rule.
-        seeds: the folder that the lost rules are written to as seeds; empty if they are not.
+    ``seeds`` is the folder that lost rules are written to as seeds, or empty.
     """
     agent, cwd = found.session.format, found.facts.cwd.rstrip("/\\")
     name = next(iter(found.session.project_files), "")

@@ -82,11 +82,7 @@ def line(
 ) -> str:
     """Return the estimate of a model's calls.
 
-    Args:
-        model: the model.
-        size: of its calls.
-        dollars: fewest and most; None without a price.
-        seconds: fewest and most; None where nothing was measured.
+    Dollars and seconds are the fewest and the most; None without a price or a measurement.
     """
     priced = "no price known" if dollars is None else f"$ {between(*dollars, digits=2)}"
     played = f"{size.episodes:,} episodes, " if size.episodes else ""

@@ -56,12 +56,7 @@ class Size:
 class Planned:
     """An episode that would be played.
 
-    Attributes:
-        condition: its condition.
-        compactor: what compacts its history; "none" if nothing does.
-        history: tokens of its history.
-        rounds: how often it is compacted.
-        digest: of all that is known of it.
+    The history is in tokens; the compactor is "none" if nothing compacts it.
     """
 
     condition: str

@@ -44,10 +44,7 @@ def without_pins(
     A message that holds nothing else goes; of one that Inspect merged with others,
     the others stay. What merely looks like a block is content, and stays.
 
-    Args:
-        messages: a context.
-        cut: takes the blocks out of a merged message's text.
-        key: in the metadata of the owner's messages.
+    ``cut`` takes the blocks out of a merged message's text; ``key`` is in the owner's metadata.
     """
     kept: list[ChatMessage] = []
     for message in messages:

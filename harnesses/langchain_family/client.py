@@ -82,9 +82,7 @@ def summarizer(session: Session) -> SessionChatModel:
 def said_to(agent: Any, *opening: BaseMessage) -> Callable[[str], Awaitable[None]]:
     """A compiled agent with a checkpointer, as what a session says requests to: one thread.
 
-    Args:
-        agent: the compiled graph.
-        opening: messages that its state begins with, each with an id.
+    Its state begins with the messages of the opening, each with an id.
     """
     config = {"configurable": {"thread_id": "episode"}}
 

@@ -184,10 +184,7 @@ _HOT_HEAD: Final = (
 def render_hot(entry: Entry, pages: Iterable[Page], before: str = "") -> str:
     """Return the hot cache after a change.
 
-    Args:
-        entry: the change as an entry of the log.
-        pages: the changed pages.
-        before: the previous hot cache; its pages follow as far as there is room.
+    The pages of the one before follow, as far as there is room.
     """
     lines = {page.name: line_of(page).line for page in pages}
     for line in before.split("\n"):

@@ -65,12 +65,8 @@ async def written(
 ) -> tuple[Plan, Cost]:  # fmt: skip
     """Ask the writer for the plan of a source's ingest.
 
-    Args:
-        model: of the role ``wiki_writer``.
-        store: the vault.
-        source: the source.
-        messages: messages that are the source; its text is then not shown again.
-        tools: of the agent, so that a provider's cache of the messages still hits.
+    Messages are the source, if given, and its text is then not shown again. The tools are the
+    agent's, so that a provider's cache of the messages still hits.
     """
     question = f"{source.title} {source.text[:2_000]}"
     known = query(store, question, budget=_KNOWN_TOKENS, schema=False).render()

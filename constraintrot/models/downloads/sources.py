@@ -58,9 +58,7 @@ _PROBE_SECONDS = 5
 def fetch_hub(hub: Hub, folder: Path) -> Path:
     """Download a file from the publisher's hub.
 
-    Args:
-        hub: The repository's file.
-        folder: Where to put it; an interrupted download there is resumed.
+    An interrupted download in the folder is resumed.
 
     Raises:
         WeightsError: The hub is switched off, not installed, or not reachable.

@@ -41,10 +41,7 @@ def require_numpy() -> None:
 def onnx(model: EmbeddingModel, folder: Path, threads: int) -> Encode:
     """ONNX Runtime through fastembed.
 
-    Args:
-        model: gives pooling and the number of tokens.
-        folder: holds ``ONNX_FILES``.
-        threads: of ONNX Runtime.
+    The folder holds ``ONNX_FILES``.
 
     Raises:
         EmbeddingError: a file is missing or cannot be loaded.

@@ -175,9 +175,7 @@ def _summary(one: Answered, words: Words) -> list[str]:
 def reasons(one: Answered, by_construction: Container[str] = ()) -> str:
     """Return the kinds of reasons for a claim's verdict.
 
-    Args:
-        one: the claim.
-        by_construction: titles of the claims that are decided by the design and not the agent.
+    ``by_construction`` has the titles of claims that the design decides, and not the agent.
     """
     design_ = ["by construction"] if one.claim.title in by_construction else []
     return ", ".join(dict.fromkeys([*(why.reason for why in one.why), *design_]))

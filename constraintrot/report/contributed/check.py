@@ -69,11 +69,7 @@ class Checked:
 class Planned:
     """One episode that a log was to have.
 
-    Attributes:
-        log: name of the log file.
-        sample: Inspect's id of the sample.
-        replicate: from 0.
-        facts: the sample's metadata before it is played.
+    The facts are the sample's metadata before it is played.
     """
 
     log: str

@@ -89,14 +89,8 @@ def transfer(
 ) -> Matrix:
     """Play each search's best prompt, and no attack, on each target.
 
-    Args:
-        searches: the searches; those without a successful prompt are left out, with a
-            line of progress.
-        targets: the targets.
-        path: the transfer's log, which is created or continued.
-        defense: the targets' defense; None for that of the searches.
-        log_dir: folder for Inspect's logs.
-        say: called with each line of progress.
+    Searches without a successful prompt are left out, with a line of progress. Without a
+    defense the targets have that of the searches. The log at ``path`` is created or continued.
 
     Raises:
         ParameterError: the searches differ in tasks, task parameters or held-out variants,
