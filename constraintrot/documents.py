@@ -81,16 +81,14 @@ class Document:
         return 1
 
 
-def document(
-    path: Path, most: int = MOST_BYTES, error: type[ConstraintRotError] = ScenarioError
-) -> Document:
-    """Read a YAML file of at most ``most`` bytes that somebody hands us.
+def document(path: Path, error: type[ConstraintRotError] = ScenarioError) -> Document:
+    """Read a YAML file that somebody hands us.
 
     Raises:
         ConstraintRotError: as ``error``; it is no file, too large, not UTF-8, not YAML, or YAML
             that is too deep, holds an alias, or has a key twice. The message has the line.
     """
-    text = read_text(path, most, error)
+    text = read_text(path, error=error)
     return Document(path, text, *_parsed(text, str(path), error))
 
 

@@ -44,7 +44,6 @@ _SAYS = re.compile(
     re.I,
 )
 _NOBODY = re.compile(r"(?:nobody|no one) ", re.IGNORECASE)
-_MAY = re.compile(r"\b(?:may|can|is allowed to) ", re.IGNORECASE)
 # What is left at the end of an action when the condition behind it is cut off.
 _DANGLING = re.compile(
     r"(?:[\s,]+(?:that [a-z]+|to|with|for|from|in|into|on|onto|at|of|by|via|that|which|who|is|are|was|were|any"

@@ -122,17 +122,16 @@ def rules(sources: Sequence[Role] = TRUSTED) -> Extractor:
     return extract
 
 
-def by_reader(reader: Callable[[], Reader], sources: Sequence[Role] = TRUSTED) -> Extractor:
+def by_reader(reader: Callable[[], Reader]) -> Extractor:
     """An extractor that asks a reader; what it finds is widened to whole sentences.
 
-    Args:
-        reader: makes the reader, when messages are to be read.
-        sources: roles whose messages the reader is shown; no others ever are.
+    The reader is made when messages are to be read. It is shown those of ``TRUSTED`` roles,
+    and no others ever.
     """
 
     async def extract(messages: Sequence[Said]) -> tuple[Match, ...]:
         shown = [
-            (at, one) for at, one in enumerate(messages) if one.role in sources and one.text.strip()
+            (at, one) for at, one in enumerate(messages) if one.role in TRUSTED and one.text.strip()
         ]
         if not shown:
             return ()

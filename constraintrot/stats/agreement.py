@@ -87,13 +87,9 @@ def alpha_chance(sums: Floats) -> Floats:
 
 
 def agreement_limits(
-    apart: Floats,
-    weights: Floats,
-    columns: Floats,
-    chance: Chance,
-    confidence: float = CONFIDENCE,
+    apart: Floats, weights: Floats, columns: Floats, chance: Chance
 ) -> tuple[Floats, Floats]:
-    """Limits of 1 - observed disagreement / disagreement by chance.
+    """95 % limits of 1 - observed disagreement / disagreement by chance.
 
     The observed disagreement is a clustered rate, so it has Clopper-Pearson's limits at the
     effective sample size; that of chance is a smooth function of sums and has a jackknife's,
@@ -106,19 +102,18 @@ def agreement_limits(
         weights: episodes by cluster, shape (..., clusters).
         columns: what ``chance`` takes the sums of, shape (..., clusters, columns).
         chance: disagreement by chance.
-        confidence: nominal coverage.
 
     Returns:
         Lower and upper limit, within -1 and 1, each of shape (...).
     """
     total = weights.sum(-1)
-    above = (apart.sum(-1) / total, *clusters.limits(apart, weights, confidence, alone=True))
+    above = (apart.sum(-1) / total, *clusters.limits(apart, weights, CONFIDENCE, alone=True))
     expected = chance(columns.sum(-2))
     without = bootstrap.jackknife(columns, chance)
     count = weights.shape[-1]
     centred = without - without.mean(-1, keepdims=True)
     spread = np.sqrt((count - 1) / count * (centred**2).sum(-1))
-    reach = special.stdtrit(clusters.kish(weights) - 1, (1 + confidence) / 2) * spread
+    reach = special.stdtrit(clusters.kish(weights) - 1, (1 + CONFIDENCE) / 2) * spread
     least, most = _ratio_limits(above, (expected, expected - reach, expected + reach))
     return np.maximum(1 - most, -1.0), np.minimum(1 - least, 1.0)
 

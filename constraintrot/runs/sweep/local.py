@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constraintrot.errors import ConstraintRotError, EpisodeError
 from constraintrot.models.config_errors import reason
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
 
-def run(sweep: Sweep, folder: SweepFolder, tries: int = TRIES, display: str = "plain") -> State:
+def run(sweep: Sweep, folder: SweepFolder, tries: int = TRIES) -> State:
     """Play a sweep with Flow, in this process.
 
     Flow finds the logs of finished cells in the folder, whoever wrote them, and takes over the
@@ -46,12 +46,10 @@ def run(sweep: Sweep, folder: SweepFolder, tries: int = TRIES, display: str = "p
     from inspect_flow.api import run as flow_run
 
     _find_uv()
-    # Flow's displays are Inspect's, less one.
-    shown: Any = "full" if display == "rich" else display
-    init(log_level="error", display=shown, dotenv_base_dir=None)
+    init(log_level="error", display="plain", dotenv_base_dir=None)
     options = sweep.spec.options
     chosen = (
-        options.model_copy(update={"retry_attempts": tries, "display": display})
+        options.model_copy(update={"retry_attempts": tries, "display": "plain"})
         if options
         else None
     )
