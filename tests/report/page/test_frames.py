@@ -144,6 +144,6 @@ def test_survival_that_a_reader_cannot_tell_is_not_taken_from_mentions() -> None
     unread = row(measure="words", state="cannot tell", survived=None, mentions=1.0)
     older = row(measure=None, state=None, survived=None, mentions=1.0, seed=1)
     once = frames.tidy(pd.DataFrame([unread, older]))
-    for read in (once, frames.tidy(once)):
-        assert list(read["measure"]) == ["words", "mentions"]
-        assert read["survived"].isna().to_list() == [True, False]
+    for tidied in (once, frames.tidy(once)):
+        assert list(tidied["measure"]) == ["words", "mentions"]
+        assert tidied["survived"].isna().to_list() == [True, False]
