@@ -1,7 +1,6 @@
 """Task parameters: the defaults, and that no wrong value gets past the start."""
 
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import pytest
@@ -267,15 +266,7 @@ def test_an_unknown_condition_lists_the_known_ones(wrong: object) -> None:
     assert all(name in str(raised.value) for name in FAMILY)
 
 
-@pytest.mark.parametrize(
-    ("says", "wrong"),
-    [
-        *product(["must be names, comma-separated"], (None, 3, True, {"floor": 1})),
-        *product(["empty"], ("", list[str]())),
-        ("twice", "floor,floor"),
-        ("only long_context", "floor:800"),
-    ],
-)
-def test_wrong_conditions_are_refused(says: str, wrong: object) -> None:
-    with pytest.raises(ParameterError, match=says):
+@pytest.mark.parametrize("wrong", [None, 3, True, {"floor": 1}])
+def test_what_names_no_conditions_is_refused(wrong: object) -> None:
+    with pytest.raises(ParameterError, match="must be names, comma-separated"):
         read({"conditions": wrong})
