@@ -254,12 +254,6 @@ def test_several_subjects_are_no_one_answer(fact: str) -> None:
     assert asked(both, by=(fact,)).exit == 0
 
 
-def test_a_family_that_is_reversed_is_named_and_decides() -> None:
-    reversed_ = [*arm("none", [0] * 3, family="other"), *arm("pin", [1] * 3, family="other")]
-    found = asked(OBEYED, reversed_, exits=3)
-    assert "the contrary is seen in family=other (of 3 pairs a only 0, b only 3)" in text(found)
-
-
 def test_a_few_pairs_of_many_episodes_decide_nothing() -> None:
     planned = [row | {"planned": True} for row in [*arm("none", [1] * 200), *arm("pin", [0] * 8)]]
     found = asked(planned, exits=3)

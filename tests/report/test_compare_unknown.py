@@ -185,6 +185,7 @@ def test_a_family_that_is_reversed_is_named_and_does_not_pass() -> None:
     assert f"violation: the contrary in {says}" in found.notes
     assert found.findings[0].reason == f"the contrary is seen in {says}"
     assert says in junit(found)
+    assert f"the contrary is seen in {says}" in text(found)
     # Two pairs can be chance: they are named, and strictness refuses them.
     slight = asked(reversed_family(2), exits=0)
     assert any("the contrary in family=two" in note for note in slight.notes)
