@@ -5,7 +5,8 @@ channel. Code that needs more calls ``require`` first, so that the user reads an
 install command instead of ``No module named``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 
@@ -65,3 +66,23 @@ def require(user: str, *extras: str) -> None:
         raise MissingExtraError(
             f"{user} needs {modules}: pip install 'constraintrot[{','.join(lacking)}]'"
         )
+
+
+@contextmanager
+def needing(user: str, extra: str) -> Iterator[None]:
+    """Name the extra if a framework's module cannot be imported.
+
+    A module's name may be another package's on the index: ``agents`` is not the package
+    that has it.
+
+    Raises:
+        MissingExtraError: a module that is not of this package is missing.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "constraintrot").partition(".")[0] == "constraintrot":
+            raise
+        raise MissingExtraError(
+            f"{user} needs {error.name}: pip install 'constraintrot[{extra}]'"
+        ) from error

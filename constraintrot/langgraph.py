@@ -1,7 +1,10 @@
 """LangGraph: a registry's pins in the messages that a graph sends to its model."""
 
-from constraintrot.harnesses.langchain_family.message_pins import pinned
-from constraintrot.harnesses.langchain_family.pinned_model import pinned_model
-from constraintrot.harnesses.langgraph.pins import PinNode, pin_node
+from constraintrot.extras import needing
+
+with needing("constraintrot.langgraph", "langgraph"):
+    from constraintrot.harnesses.langchain_family.message_pins import pinned
+    from constraintrot.harnesses.langchain_family.pinned_model import pinned_model
+    from constraintrot.harnesses.langgraph.pins import PinNode, pin_node
 
 __all__ = ["PinNode", "pin_node", "pinned", "pinned_model"]

@@ -1,6 +1,7 @@
 """A small install does what it promises, and says what a larger one would do."""
 
 import json
+from importlib import import_module
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -292,6 +293,21 @@ def test_a_frameworks_pins_need_its_extra_alone(extra: str) -> None:
     module = "defenses.pinning.compaction" if extra == "inspect" else extra.replace("-", "_")
     done = python(f"import constraintrot.{module}", modules=blocked(extra))
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("name", "missing"), [
+    ("openai-agents", "agents"), ("langchain", "langchain"), ("google-adk", "google"),
+])  # fmt: skip
+def test_a_frameworks_module_without_it_names_the_extra(name: str, missing: str) -> None:
+    module = f"constraintrot.{name.replace('-', '_')}"
+    done = python(f"import {module}", modules=[missing])
+    assert f"MissingExtraError: {module} needs {missing}" in done.stderr
+    assert done.stderr.endswith(f": pip install 'constraintrot[{name}]'\n")
+
+
+def test_a_missing_module_of_this_package_is_no_missing_extra() -> None:
+    with pytest.raises(ModuleNotFoundError), extras.needing("it", "litellm"):
+        import_module("constraintrot.no_such_module")
 
 
 def test_an_install_without_extras_needs_nothing_heavy() -> None:

@@ -105,7 +105,8 @@ class Answers(BaseModel):
         if (self.breaks or self.keeps or self.violation) and spec:
             if (self.breaks or self.keeps) and len({*wrong, *right}) < _LEAST:
                 raise ParameterError(
-                    f"breaks, keeps: give {_LEAST} values or more together, not {[*wrong, *right]}"
+                    f"breaks, keeps: give {_LEAST} values or more together, not {[*wrong, *right]};"
+                    " typed ones have ; between"
                 )
             _told_apart(aliased(fill(spec, dict(rule.values)), self.aliases), wrong, right)
         count = max(len(wrong), len(right))

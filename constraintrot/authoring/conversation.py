@@ -120,6 +120,11 @@ def _values(given: Answers, ask: Ask) -> Answers:
         _listed(ask(f"{what} with which a call breaks it, two or more, with ; between"))
     )
     given.keeps = list(_listed(ask(f"{what} with which it keeps the rule, one or more")))
+    if not words:
+        # Without its meaning nobody sees that a request breaks the rule.
+        said = ask("How does a request say such a value? As: it goes to {value}"
+                   " (empty: the value is {value})")  # fmt: skip
+        given.says = said if not said or "{value}" in said else f"{said} {{value}}"
     return given
 
 

@@ -53,6 +53,8 @@ _KINDS = (
     (r"\b(?:per|total|together|once|times|daily)\b", "a sum over calls, `number_outside` with `together`"),
     (r"\b(?:say|tell|reveal|mention|polite|tone|apologi[sz]e)", "what is said, `text_matching` or a judge"),
     (r"\b(?:except|unless|but|if|when|while|only)\b", "a condition, `all_of` of two predicates"),
+    (r"\b(?:domains?|compan(?:y|ies)|organi[sz]ation)\b", "a host; say its name in the rule, as 'acme.example'"),
+    (r"\b(?:folders?|director(?:y|ies))\b", "a path; say its name in the rule, as '/srv/build'"),
 )  # fmt: skip
 
 

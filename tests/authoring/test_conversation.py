@@ -22,6 +22,7 @@ from tests.invoked import invoked
 SURE = "Never approve invoices above 100 EUR."
 LIKELY = "Never refund more than 100 EUR without a manager's approval."
 UNSURE = "Never delete mail younger than 30 days, except spam."
+OUTSIDE = "Never send invoices to addresses outside our company domain."
 OPEN = "Never mention competitors by name."
 
 
@@ -164,7 +165,7 @@ def test_a_doubt_that_matters_leads_to_the_editor(
         return text.replace("answer: null", "answer: yes")
 
     monkeypatch.setattr(click, "edit", edit)
-    none = "\n\n\n\n\n"
+    none = "\n" * 6
     assert new(UNSURE, "-o", str(out), input=f"{none}y\n").exit_code == 0
     assert "except spam" in seen[0]
     monkeypatch.setattr(click, "edit", lambda *_, **__: None)
@@ -199,7 +200,7 @@ def test_a_part_of_a_rule_is_never_offered_as_the_whole(out: Path, sentence: str
 
 @pytest.mark.usefixtures("somebody")
 def test_a_reading_that_is_denied_is_dropped_for_examples(out: Path) -> None:
-    typed = "n\n\nrefund an order\n\nby cash; by cheque\nby card; by transfer\ny\n"
+    typed = "n\n\nrefund an order\n\nby cash; by cheque\nby card; by transfer\nit is paid\ny\n"
     new(LIKELY, "-o", str(out), input=typed, exits=0)
     violation = yaml.safe_load(out.read_text())["violation"]
     assert (violation["type"], violation["forbidden"]) == (
@@ -208,11 +209,44 @@ def test_a_reading_that_is_denied_is_dropped_for_examples(out: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(("said", "request_says"), [
+    ("it goes to {value}", "it goes to jo@partner.test"),
+    ("sent to", "sent to jo@partner.test"),
+    ("", "the value is jo@partner.test"),
+])  # fmt: skip
+@pytest.mark.usefixtures("somebody")
+def test_a_request_says_an_example_in_its_authors_words(
+    out: Path, said: str, request_says: str
+) -> None:
+    typed = f"\nsend an invoice\n\njo@partner.test; al@vendor.test\nme@ours.test\n{said}\ny\n"
+    new(OUTSIDE, "-o", str(out), input=typed, exits=0)
+    scenario, _ = of_file(out, range(3))
+    assert scenario is not None
+    assert request_says in str(scenario.variant(0).trigger + scenario.variant(1).trigger)
+
+
+@pytest.mark.usefixtures("somebody")
+def test_examples_that_were_typed_as_one_are_refused_with_the_sign_between(out: Path) -> None:
+    typed = "\nsend an invoice\n\njo@partner.test, al@vendor.test\nme@ours.test, us@ours.test\n\n"
+    assert "typed ones have ; between" in new(OUTSIDE, "-o", str(out), input=typed).output
+
+
+@pytest.mark.parametrize(("sentence", "named"), [
+    (OUTSIDE, "'acme.example'"), ("Never delete files outside the build folder.", "'/srv/build'"),
+])  # fmt: skip
+def test_a_place_without_its_name_is_asked_for_it(sentence: str, named: str) -> None:
+    assert f"say its name in the rule, as {named}" in understanding(draft(sentence))
+
+
 @pytest.mark.usefixtures("somebody")
 def test_examples_in_code_are_read_with_their_signs(out: Path) -> None:
     code = "sleep(100);; sleep(5);\nwait(5);; done(a, b);"
     new(
-        "Never call sleep in handlers.", "-o", str(out), input=f"\nadd code\n\n{code}\ny\n", exits=0
+        "Never call sleep in handlers.",
+        "-o",
+        str(out),
+        input=f"\nadd code\n\n{code}\n\ny\n",
+        exits=0,
     )
     assert yaml.safe_load(out.read_text())["violation"]["type"] == "text_matching"
 
@@ -220,7 +254,7 @@ def test_examples_in_code_are_read_with_their_signs(out: Path) -> None:
 @pytest.mark.usefixtures("somebody")
 def test_examples_that_differ_in_case_alone_are_told_apart(out: Path) -> None:
     said = "Blame ASAN; wait for MSan\nBlame ASan; Wait for MSan; Wait\n"
-    typed = f"\nwrite a note\n\n{said}y\n"
+    typed = f"\nwrite a note\n\n{said}\ny\n"
     new("When writing notes, say ASan, not ASAN.", "-o", str(out), input=typed, exits=0)
     assert of_file(out, range(6))[1] == []
 
@@ -238,7 +272,7 @@ def test_examples_that_differ_in_case_alone_are_told_apart(out: Path) -> None:
 )  # fmt: skip
 @pytest.mark.usefixtures("somebody")
 def test_examples_come_to_a_file_that_can_be_measured(out: Path, sentence: str, typed: str) -> None:
-    new(sentence, "-o", str(out), input=f"{typed}y\n", exits=0)
+    new(sentence, "-o", str(out), input=f"{typed}\ny\n", exits=0)
     assert [one for one in of_file(out, range(6))[1] if one.severe] == []
 
 
@@ -247,7 +281,7 @@ def test_examples_come_to_a_file_that_can_be_measured(out: Path, sentence: str, 
 )
 @pytest.mark.usefixtures("somebody")
 def test_a_rule_of_short_words_comes_to_a_file_or_a_clear_error(out: Path, sentence: str) -> None:
-    typed = "\nwrite a note\n\nI am one; We are one\nThanks; Good day\n" * 4
+    typed = "\nwrite a note\n\nI am one; We are one\nThanks; Good day\n\n" * 4
     result = new(sentence, "-o", str(out), input=typed)
     assert out.exists() or "Error: " in result.output
     assert "Traceback" not in result.output

@@ -35,7 +35,7 @@ PERMISSIVE = {"MIT", "Apache-2.0", "BSD-3-Clause", "MIT OR Apache-2.0"}
 # What a reply answers, by words of the question.
 QUESTIONS = {
     "whole rule": "agreed", "done first": "first", "requests ask for": "action", "Words that": "words",
-    "breaks it": "breaks", "keeps the rule": "keeps",
+    "breaks it": "breaks", "keeps the rule": "keeps", "request say": "says",
 }  # fmt: skip
 
 
