@@ -71,6 +71,8 @@ def from_session(
         there = out.exists() and not force
         if there and not compare:
             raise ParameterError(f"--out {out}: it is there already; --force overwrites it")
+        if there and (rule or answered):
+            say(f"{out} is played as it is; --force drafts its rule anew", err=True)
         if not there:
             _write(paths, rule, at, out, answered, yes)
         if compare:
@@ -97,7 +99,7 @@ def _write(
         return draft.draft(said.rule if said else text, (), None, said)
 
     made = agreement.agreed(made_of(given), made_of, out / "rule" if several else out, yes)
-    written = list[Path]()
+    laid = list[tuple[dict[str, Any], Path]]()
     for number, session in enumerate(found, start=1):
         try:
             data = _laid_under(made, session)
@@ -108,10 +110,12 @@ def _write(
             continue
         own = {"family": f"{data['family']}_{number}"} if several else {}
         path = out / f"session-{number:03}.yaml" if several else out
-        agreement.finish(replace(made, data={**data, **own}), path)
-        written.append(path)
-    if not written:
+        laid.append(({**data, **own}, path))
+    if not laid:
         raise ParameterError("none of the sessions can be played")
+    # All at once: after a kill the same command takes the files that are there for all of them.
+    for data, path in laid:
+        agreement.finish(replace(made, data=data), path)
 
 
 def _laid_under(made: Draft, session: Session) -> dict[str, Any]:

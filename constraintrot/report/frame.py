@@ -107,7 +107,8 @@ def _read(logs: Iterable[str | Path]) -> tuple[pd.DataFrame, list[dict[str, Any]
         failed = f"; {errored} ended in an error" if errored else ""
         raise ConstraintRotError(
             f"no finished ConstraintRot episode in {', '.join(map(str, given)) or 'nothing'}{failed};"
-            " give an Inspect log of a constraintrot task, or a folder of them"
+            " give an Inspect log of a constraintrot task, or a folder of them;"
+            " `inspect eval-retry LOG` goes on with a run that was stopped"
         )
     return pd.DataFrame(list(found.values())), unplayed
 

@@ -101,7 +101,10 @@ def count_notes(frame: pd.DataFrame) -> list[str]:
         )
         said += _errors(frame)
     if left := found.planned - found.played - found.errored:
-        said.append(f"! {left} of {found.planned} planned episodes were never finished.")
+        said.append(
+            f"! {left} of {found.planned} planned episodes were never finished;"
+            " `inspect eval-retry LOG` goes on with a log."
+        )
     return said + unbalanced(frame) + _sessions(frame)
 
 

@@ -21,9 +21,15 @@ from constraintrot.report.frame import UNREADABLE
 
 
 def once(task: Task, **options: Any) -> EvalLog:
-    """Play a task into a log of its own, without a display; options are Inspect's."""
-    (log,) = inspect_eval(task, **({"display": "none", "log_level": "error"} | options))
-    return log
+    """Play a task into a log of its own, without a display; options are Inspect's.
+
+    Raises:
+        KeyboardInterrupt: it was interrupted.
+    """
+    logs = inspect_eval(task, **({"display": "none", "log_level": "error"} | options))
+    if not logs or logs[0].status == "cancelled":
+        raise KeyboardInterrupt
+    return logs[0]
 
 
 def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool, list[EvalLog]]:
@@ -34,10 +40,18 @@ def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool
 
     Raises:
         ConstraintRotError: the folder holds the logs of another run.
+        KeyboardInterrupt: the run was interrupted.
     """
     calm = {"retry_attempts": 0, "retry_immediate": False}
     try:
-        return eval_set(list(tasks), log_dir=log_dir, **(calm | options))
+        whole, logs = eval_set(list(tasks), log_dir=log_dir, **(calm | options))
+        # Inspect may leave the logs of what was interrupted out, and call the rest whole: the
+        # caller would take the episodes for played.
+        if len(logs) < len(tasks):
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        click.echo("stopped; the same command goes on", err=True)
+        raise
     except PrerequisiteError as error:
         # Its advice is an option of Inspect's, which would mix the two.
         if "not associated with a task" not in str(error.message):
@@ -46,6 +60,7 @@ def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool
             f"{log_dir} holds the logs of another subject or of other settings; name another"
             " folder with -o"
         ) from error
+    return whole, logs
 
 
 def display() -> str:

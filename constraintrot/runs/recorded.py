@@ -53,7 +53,7 @@ def compared(
     tasks = [{**given, "scenario": str(scenarios), **one} for one in cells]
     size = sum((counted("constraintrot/mine", one) for one in tasks), Size())
     agree(size)
-    folder = _folder(scenarios) / model.replace("/", "-")
+    folder = _folder(scenarios, given) / model.replace("/", "-")
     scripted, local = model.startswith("scripted/"), model.startswith("local/")
     finished, logs = continued(
         [mine(**one) for one in tasks], str(folder / "logs"), model=model, log_buffer=1,
@@ -69,8 +69,9 @@ def compared(
     return f"{said}{_SCRIPTED.format(model=model) if scripted else ''}\n\n{page(places, folder)}"
 
 
-def _folder(scenarios: Path) -> Path:
-    """The folder of a comparison; logs of a scenario that was changed since are not in it."""
+def _folder(scenarios: Path, given: Mapping[str, Any]) -> Path:
+    """The folder of a comparison; logs of another scenario or other parameters are not in it."""
     files = [scenarios] if scenarios.is_file() else sorted(scenarios.glob("*.y*ml"))
-    digest = hashlib.sha256(b"\0".join(one.read_bytes() for one in files)).hexdigest()[:8]
+    parts = [*(one.read_bytes() for one in files), repr(sorted(given.items())).encode()]
+    digest = hashlib.sha256(b"\0".join(parts)).hexdigest()[:8]
     return scenarios.with_name(f"{scenarios.stem}-compared-{digest}")

@@ -148,10 +148,13 @@ def pinned(
             PinnedBlock has its own.
 
     Raises:
-        TypeError: the messages are one text, or the pins are no registry.
+        TypeError: the messages are no list, or the pins are no registry.
     """
-    if isinstance(messages, str):
-        raise TypeError('messages are a list, as [{"role": "user", "content": "Hello"}], not str')
+    if isinstance(messages, str) or not isinstance(messages, Sequence):
+        given = type(messages).__name__
+        raise TypeError(
+            f'messages are a list, as [{{"role": "user", "content": "Hello"}}], not {given}'
+        )
     block = PinnedBlock.of(pins, heading=heading, report=report)
     return [
         dict(message) if isinstance(message, Mapping) else message

@@ -76,8 +76,9 @@ def test_a_session_goes_all_the_way_and_on_where_it_was_stopped(
     logs = list(tmp_path.glob("mine-compared-*/scripted-obedient/logs/*.eval"))
     assert len(logs) == 3
     # The questions are answered; what was played is not played again.
-    again = compared(path)
+    again = compared(path, "--rule", RULE)
     assert again.exit_code == 0, again.output
+    assert "mine.yaml is played as it is" in again.output
     assert set(logs) < set(tmp_path.glob("mine-compared-*/scripted-obedient/logs/*.eval"))
     rows = re.findall(
         r"^\| (\w+) +\| (\w+) +\| (\w+) +\| (\w+) +\| (\d/\d)", again.output, re.MULTILINE
@@ -93,6 +94,12 @@ def test_a_session_goes_all_the_way_and_on_where_it_was_stopped(
     assert "scripted/obedient is a script, not a model" in again.output
     (page,) = re.findall(r"^Page: (.*)", again.output, re.MULTILINE)
     assert "One recorded session" in Path(page).read_text()
+
+
+def test_other_parameters_are_a_comparison_of_their_own(tmp_path: Path) -> None:
+    (path := tmp_path / "mine.yaml").write_text("rule")
+    few, same, more = (recorded._folder(path, {"variants": n}) for n in (1, 1, 8))
+    assert few == same != more
 
 
 def test_what_is_sent_away_is_asked_for_first(

@@ -79,6 +79,8 @@ def test_the_pins_are_a_part_of_the_responses_api_where_the_others_are(rules: Re
 def test_a_text_is_no_list_of_messages_and_a_list_no_registry(rules: Registry) -> None:
     with pytest.raises(TypeError, match="messages are a list"):
         pinned("Hello", rules)
+    with pytest.raises(TypeError, match=r"messages are a list.*, not generator"):
+        pinned((one for one in [{"role": "user", "content": "Hello"}]), rules)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a Registry or a PinnedBlock, not list"):
         pinned([], [RULE])  # type: ignore[arg-type]
 
