@@ -8,7 +8,7 @@ from inspect_ai import Task, task
 
 from constraintrot.authoring.checks import of_file
 from constraintrot.errors import ConstraintRotError, ParameterError, ScenarioError
-from constraintrot.evaluation.parameters import TaskParameters
+from constraintrot.evaluation.parameters import TaskParameters, refuse_unknown
 from constraintrot.models.config_errors import refusal
 from constraintrot.scenario import user_files
 from constraintrot.scenario.files import folders, give, load, locales
@@ -42,7 +42,9 @@ def mine(
     Raises:
         PrerequisiteError: a file is not whole, a check refuses it, or a parameter is wrong.
     """
+    own = ("scenario", "allowed", "unchecked")
     try:
+        refuse_unknown(parameters, own)
         found = chosen(scenario, parameters.get("locale"))
         told = refused(found)
         if told and unchecked is not True:
@@ -50,7 +52,6 @@ def mine(
     except ConstraintRotError as error:
         raise refusal(str(error)) from error
     given: dict[str, Any] = {**defaults(found), **parameters}
-    own = ("scenario", "allowed", "unchecked")
     task = build([one.family for one in found], given, name="mine", allowed=allowed, own=own)
     if told:
         task.metadata = {**(task.metadata or {}), "unchecked": told}

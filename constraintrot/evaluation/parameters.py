@@ -183,12 +183,7 @@ def read(
             that exclude each other.
         UnknownNameError: an unknown condition.
     """
-    names = [*own, *TaskParameters.__annotations__]
-    unknown = sorted(set(given) - set(names))
-    if unknown:
-        raise ParameterError(
-            f"unknown task parameter {', '.join(map(repr, unknown))}; known: {', '.join(names)}"
-        )
+    refuse_unknown(given, own)
     split = _choice(given, "split", SPLITS)
     if split == "private":
         private.key()  # Without one nothing can be made, which is better said here.
@@ -224,6 +219,19 @@ def read(
     _check_harness(parameters, given)
     _check_together(parameters)
     return parameters
+
+
+def refuse_unknown(given: Mapping[str, object], own: Sequence[str] = ()) -> None:
+    """Refuse parameters that neither every task has nor the task itself, by name.
+
+    Raises:
+        ParameterError: there is one.
+    """
+    names = [*own, *TaskParameters.__annotations__]
+    if unknown := sorted(set(given) - set(names)):
+        raise ParameterError(
+            f"unknown task parameter {', '.join(map(repr, unknown))}; known: {', '.join(names)}"
+        )
 
 
 def _plays(

@@ -117,6 +117,14 @@ def test_what_names_nothing_is_refused(scenario: str, says: str) -> None:
         mine(scenario)
 
 
+def test_a_misspelled_parameter_is_named_before_what_is_missing_for_it() -> None:
+    given: dict[str, Any] = {"scenarios": "mine.yaml"}
+    with pytest.raises(
+        PrerequisiteError, match="unknown task parameter 'scenarios'; known: scenario,"
+    ):
+        mine(**given)
+
+
 def test_the_locale_is_one_that_all_have(path: Path) -> None:
     assert [one.locale for one in chosen("soft_email")] == ["en"]
     assert [one.locale for one in chosen("soft_email", "zh")] == ["zh"]
