@@ -42,15 +42,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
-    """Limit what a test's fixtures take."""
+    """Limit how long a test's fixtures stand still."""
     with limited(item.nodeid, SECONDS):
         yield
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Limit what a test takes."""
-    with limited(item.nodeid, SECONDS):
+    """Limit how long a test stands still."""
+    marker = item.get_closest_marker("limit")
+    with limited(item.nodeid, marker.args[0] if marker else SECONDS):
         yield
 
 

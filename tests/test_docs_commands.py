@@ -131,6 +131,7 @@ def _parse(arguments: list[str]) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.limit(300)
 @pytest.mark.parametrize("name", BLOCKS)
 def test_every_other_command_runs_with_a_stand_in(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from contextlib import suppress
+from itertools import count
 
 import pytest
 from inspect_ai.model import get_model
@@ -15,7 +16,7 @@ from tests.stub_openai import serving
 
 
 def test_a_lock_that_nobody_releases_is_a_failure() -> None:
-    with pytest.raises(StoodStill, match=r"one is not over after 0\.05 s"), limited("one", 0.05):
+    with pytest.raises(StoodStill, match=r"one stood still for 0\.05 s"), limited("one", 0.05):
         threading.Event().wait(20)
 
 
@@ -27,6 +28,11 @@ def test_an_event_loop_with_nothing_to_do_is_a_failure() -> None:
 def test_what_handles_errors_does_not_handle_it() -> None:
     with pytest.raises(StoodStill), limited("one", 0.05), suppress(Exception):
         time.sleep(20)
+
+
+def test_what_computes_goes_on() -> None:
+    with limited("one", 0.05, spent=count().__next__):
+        time.sleep(0.3)
 
 
 def test_what_ends_in_time_is_left_alone() -> None:
