@@ -65,6 +65,6 @@ def test_commands_run_from_the_wheel(
         done = subprocess.run(
             [str(programs / program), *arguments],
             cwd=tmp_path, env=clean, capture_output=True, text=True,
-            stdin=subprocess.DEVNULL, timeout=600,
+            stdin=subprocess.DEVNULL, timeout=1500,
         )  # fmt: skip
         assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"

@@ -68,7 +68,7 @@ def _output(*command: str, check: bool = True, cwd: Path | None = None) -> str:
 def _run(*command: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(
-        command, env=clean, cwd=cwd, capture_output=True, text=True, check=False, timeout=600
+        command, env=clean, cwd=cwd, capture_output=True, text=True, check=False, timeout=1500
     )
 
 
