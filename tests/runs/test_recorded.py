@@ -106,7 +106,7 @@ def test_what_is_sent_away_is_asked_for_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://models.acme.example:9")
     result = compared(session(tmp_path / "s.jsonl"), "--model", "openai/gpt-5.4-mini")
     assert result.exit_code == 2
     assert "The masked history is sent to openai/gpt-5.4-mini. --yes agrees" in result.output

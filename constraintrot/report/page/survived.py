@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,19 +47,23 @@ _ARMS = (design.COMPACTION, "attack_volume", "attack_inject")
 def survival(cells: Cells, frame: pd.DataFrame) -> Section:
     """The section of the paper's section 5: violation by whether the policy survived."""
     asked = frame[~frame["allowed"] & frame["arm"].isin(_ARMS)]
-    asked = asked[asked["survived"].notna() & asked["violation"].notna()]
-    if asked.empty:
+    asked = asked[asked["violation"].notna()]
+    told = asked[asked["survived"].notna()]
+    if told.empty:
         missing = Missing(TITLE, f"{_EVAL} -T conditions=compaction,attack_volume,attack_inject")
         return Section("survival", TITLE, (missing, f"{paper.SURVIVAL.capitalize()}."))
     blocks: list[Block] = []
-    for agent in design.agents(asked):
-        blocks += _of_agent(cells, asked[asked["agent"] == agent], agent)
+    for agent in design.agents(told):
+        measured = _measured(asked[asked["agent"] == agent])
+        blocks += _of_agent(cells, told[told["agent"] == agent], agent, measured)
     return Section(
-        "survival", TITLE, (*blocks, *_mediation(cells, frame), *_agreement(cells, asked))
+        "survival", TITLE, (*blocks, *_mediation(cells, frame), *_agreement(cells, told))
     )
 
 
-def _of_agent(cells: Cells, asked: pd.DataFrame, agent: str) -> list[Block]:
+def _of_agent(
+    cells: Cells, asked: pd.DataFrame, agent: str, measured: Sequence[str]
+) -> list[Block]:
     result = by_survival(
         asked["violation"].to_numpy(float), asked["survived"].to_numpy(float), labels(asked)
     )
@@ -73,7 +78,7 @@ def _of_agent(cells: Cells, asked: pd.DataFrame, agent: str) -> list[Block]:
         if both
         else "All episodes fell into one of the two states, so nothing can be said of the other.",
         f"Compacted episodes without a defense; {paper.SURVIVAL}.",
-        *_measured(asked),
+        *measured,
     )
     caption = f"{agent}: violation by survival"
     table = Table(caption, ("context",), ("violation",), rows, notes)
