@@ -12,8 +12,12 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = sorted(path.parent for path in (ROOT / "results/reproduce").glob("*/registration.yaml"))
 
 
-def test_there_is_one_of_each_subject() -> None:
-    assert [folder.name for folder in FOLDERS] == ["acting-1.5b", "local-1.5b"]
+def test_all_reproductions_are_there() -> None:
+    assert [folder.name for folder in FOLDERS] == [
+        "acting-1.5b",
+        "acting-1.5b-rule-first",
+        "local-1.5b",
+    ]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
