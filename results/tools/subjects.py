@@ -69,6 +69,7 @@ def picture(subjects: dict[str, dict[str, tuple[Estimate, Estimate]]]) -> Figure
                 )
         per_cent(axes, "episodes in which the policy survived, per cent")
         per_cent(axes, "violated, per cent", upright=True)
+        axes.set_xlim(-3, 103 + 1.6 * len(subjects))
         legend_beside(axes)
     data = [
         {"subject": subject, "point": name, "survived": a.estimate, "violated": b.estimate}
