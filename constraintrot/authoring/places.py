@@ -138,6 +138,8 @@ def path(sentence: Sentence) -> Rule | None:
     if not found or _REFS.search(sentence.phrase):
         return None
     named = [_named(one) for one in re.findall(_FOLDER, found["paths"])]
+    if not named:
+        return None
     allowed = found["but"] is not None or sentence.mood != "never"
     mine: list[Value] = [_within(named[at % len(named)], _FILES[at]) for at in range(5)]
     theirs: list[Value] = [

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from constraintrot.authoring.checks import of_file
@@ -135,6 +135,7 @@ def test_a_sentence_that_states_no_rule_is_refused(sentence: str) -> None:
 
 @settings(max_examples=10)
 @given(st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), max_size=60))
+@example(".A0")
 def test_whatever_is_written_becomes_a_file_or_a_clear_error(sentence: str) -> None:
     try:
         made = draft(f"Never {sentence}")
