@@ -27,9 +27,18 @@ def once(task: Task, **options: Any) -> EvalLog:
         KeyboardInterrupt: it was interrupted.
     """
     logs = inspect_eval(task, **({"display": "none", "log_level": "error"} | options))
-    if not logs or logs[0].status == "cancelled":
-        raise KeyboardInterrupt
+    _raise_if_interrupted(logs, 1)
     return logs[0]
+
+
+def _raise_if_interrupted(logs: Sequence[EvalLog], tasks: int) -> None:
+    """Raise ``KeyboardInterrupt`` where Inspect returned from one as if all were played.
+
+    It may leave the logs of interrupted tasks out and call the rest whole, so the caller would
+    take the episodes for played.
+    """
+    if len(logs) < tasks or any(log.status == "cancelled" for log in logs):
+        raise KeyboardInterrupt
 
 
 def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool, list[EvalLog]]:
@@ -45,10 +54,7 @@ def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool
     calm = {"retry_attempts": 0, "retry_immediate": False}
     try:
         whole, logs = eval_set(list(tasks), log_dir=log_dir, **(calm | options))
-        # Inspect may leave the logs of what was interrupted out, and call the rest whole: the
-        # caller would take the episodes for played.
-        if len(logs) < len(tasks):
-            raise KeyboardInterrupt
+        _raise_if_interrupted(logs, len(tasks))
     except KeyboardInterrupt:
         click.echo("stopped; the same command goes on", err=True)
         raise
