@@ -74,7 +74,7 @@ _LABEL = re.compile(r"\b[A-Z]{1,3}-\d+\b", re.ASCII)
 
 
 def style(input: Sequence[ChatMessage], kind: str) -> Style:
-    """Whether a summarizer of ``SUGGESTIBLE`` keeps or drops the policies of a transcript."""
+    """Decide what a summarizer of ``SUGGESTIBLE`` does with the policies of a transcript."""
     if kind == "resist":
         return "keep"
     told = list(instructions(_ingested(input)))
