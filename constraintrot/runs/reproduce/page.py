@@ -235,7 +235,7 @@ def _opening(registration: Registration, folder: Path, state: State) -> Iterator
     if unasked := [name for name in FAMILIES if name not in registration.families]:
         yield f"Registered without the families {', '.join(unasked)}."
     most = max((one.pairs for one in registration.planned), default=0)
-    if preset.pairs is not None and most > preset.pairs:
+    if preset.pairs is not None and most not in (0, preset.pairs):
         yield f"Each claim has up to {most} requests, and not the preset's {preset.pairs}."
     yield from (*departures(registration, folder, state), *preset.open)
 

@@ -72,6 +72,12 @@ def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(
     made_again(whole, tmp_path / "kept", monkeypatch)
 
 
+def test_a_page_says_how_many_requests_were_asked_for(tmp_path: Path) -> None:
+    run(*ONE, "--pairs", "2", "-o", str(tmp_path / "few"))
+    told = (tmp_path / "few" / "claims.md").read_text()
+    assert "Each claim has up to 2 requests, and not the preset's 12." in told
+
+
 def made_again(whole: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a page without its logs, by a later version."""
     folder.mkdir()
