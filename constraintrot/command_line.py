@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import click
 
@@ -161,8 +161,10 @@ def _check_listened_to(address: str) -> None:
     try:
         socket.create_connection((parts.hostname, port), timeout=5).close()
     except ConnectionRefusedError as error:
+        # An address may hold a password.
+        shown = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))
         raise ConstraintRotError(
-            f"nothing listens at {address}; start the server there, or give another address"
+            f"nothing listens at {shown}; start the server there, or give another address"
         ) from error
     except OSError:
         # Slow or odd, but perhaps there; the first call says it.

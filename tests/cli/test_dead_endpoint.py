@@ -60,6 +60,14 @@ def test_a_client_of_the_providers_own_has_the_address(address: str) -> None:
         named_model("--model", "openai/mine")
 
 
+def test_the_message_hides_what_signs_in(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    signed = address.replace("://", "://me:s3cret-word@") + "?key=s3cret-word"
+    monkeypatch.setenv("OPENAI_BASE_URL", signed)
+    with pytest.raises(ConstraintRotError, match=f"nothing listens at {address}") as refused:
+        named_model("--model", "openai/mine")
+    assert "s3cret-word" not in str(refused.value)
+
+
 def test_another_machine_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         pytest.fail("it was asked")
