@@ -43,16 +43,16 @@ class Run:
         """The settings that a log must have to be reused for a cell."""
         return {
             "model": self.model,
-            "parameters": self.parameters(chosen),
+            "parameters": self.parameters(str(chosen)),
             "versions": {
                 need.distribution: version(need.distribution) for need in chosen.spec.needs
             },
         }
 
-    def parameters(self, chosen: ChosenHarness) -> dict[str, Any]:
+    def parameters(self, harness: str) -> dict[str, Any]:
         """The task's, beside those that all cells have in common."""
         return {
-            "harness": str(chosen),
+            "harness": harness,
             "variants": self.variants,
             "context_tokens": self.context_tokens,
             "channel": self.channel,
@@ -98,8 +98,8 @@ def names(only: Sequence[str] = ()) -> list[str]:
 
 def size(run: Run, only: Sequence[str]) -> Size:
     """Return the size of a comparison, by that of one harness."""
-    given = {name: getattr(run, name) for name in ("variants", "context_tokens", "channel")}
-    return counted("constraintrot/pin_stress", {**TASK_ARGS, **given}).times(len(names(only)))
+    one = counted("constraintrot/pin_stress", {**TASK_ARGS, **run.parameters("replay")})
+    return one.times(len(names(only)))
 
 
 def play(run: Run, only: Sequence[str], tell: Callable[[str], None]) -> list[Cell]:
@@ -120,7 +120,7 @@ def _cell(run: Run, text: str, logs: Finished) -> Cell:
         chosen = parse_harness(text)
         log = logs.played(
             run.settings(chosen),
-            partial(pin_stress, **TASK_ARGS, **run.parameters(chosen)),
+            partial(pin_stress, **TASK_ARGS, **run.parameters(str(chosen))),
             model=run.model,
             display="none" if run.model.startswith("scripted/") else "plain",
             fail_on_error=False,

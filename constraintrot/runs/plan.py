@@ -7,9 +7,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError, ParameterError
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
 
 # What an estimate assumes, in tokens: what a call sends besides the history (preamble, policy,
 # request, the form of the answer), the tools on offer, and the answers.
@@ -107,15 +110,23 @@ def _by_one(task: str, args: Mapping[str, Any]) -> bool:
     return task.startswith("constraintrot/") and isinstance(variants, int) and variants > 0
 
 
-def _built(task: str, args: Mapping[str, Any]) -> tuple[Planned, ...]:
-    # Inspect looks tasks up in what is imported.
+def task_named(name: str, args: Mapping[str, Any]) -> Task:
+    """Return a task by the name that Inspect knows it by."""
+    # Inspect looks tasks and models up in what is imported.
+    from inspect_ai import Task
     from inspect_ai.util import registry_create
 
     import constraintrot._registry
 
     assert constraintrot._registry
+    made = registry_create("task", name, **args)
+    assert isinstance(made, Task)
+    return made
+
+
+def _built(task: str, args: Mapping[str, Any]) -> tuple[Planned, ...]:
     try:
-        made: Any = registry_create("task", task, **args)
+        made = task_named(task, args)
     except LookupError as error:
         raise ParameterError(
             f"unknown task {task!r}; an installed Inspect package registers tasks by name, as"

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from constraintrot.runs.sweep.cell import Cell
 from constraintrot.runs.sweep.folder import SweepFolder
-from constraintrot.runs.sweep.play import Played
+from constraintrot.runs.sweep.play import Played, furthest
 
 TRIES = 3
 """Failed tries after which a cell is set aside."""
@@ -178,8 +178,6 @@ def _settle(
 
 def _hopeless(folder: SweepFolder, cell: Cell, crashed: dict[str, tuple[int, int]]) -> bool:
     """Return whether a cell's tries keep dying without one more finished episode."""
-    from constraintrot.runs.sweep.play import furthest
-
     number, before = crashed.get(cell.id, (0, 0))
     now = furthest(folder, cell.id)
     crashed[cell.id] = (1 if now > before else number + 1, max(now, before))

@@ -1,8 +1,6 @@
 """The frames of a sweep's finished cells, in a store that reports read (``constraintrot.report.store``)."""
 
 from collections.abc import Iterable
-from importlib import import_module
-from typing import Any
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.runs.sweep.folder import SweepFolder
@@ -14,7 +12,8 @@ def commit(store: str, log: str, cell: str) -> None:
     Raises:
         ConstraintRotError: the log cannot be read, or the store cannot be written.
     """
-    cells: Any = import_module("constraintrot.report.cells")
+    from constraintrot.report import cells
+
     cells.commit(store, log, cell=cell)
 
 
@@ -27,8 +26,9 @@ def catch_up(store: str, folder: SweepFolder, cells: Iterable[str]) -> int:
     Raises:
         ConstraintRotError: as ``commit``.
     """
-    module: Any = import_module("constraintrot.report.store")
-    known = module.Store(store)
+    from constraintrot.report.store import Store
+
+    known = Store(store)
     there = {one.cell for one in known.commits()} if known.exists else set[str]()
     lacking = sorted(set(cells) & folder.finished() - there)
     try:

@@ -30,24 +30,16 @@ def eval_sets(sweep: Sweep, package: str) -> list[dict[str, Any]]:
         ParameterError: something of the sweep has no place in Hawk.
     """
     _check(sweep)
-    groups: dict[str, dict[str, list[Cell]]] = {}
+    groups: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for cell in sweep.cells:
-        groups.setdefault(_text(_shared(cell)), {}).setdefault(
-            _text(_model(cell.task.get("model"))), []
-        ).append(cell)
+        item = {"name": cell.name.removeprefix("constraintrot/"), "args": cell.args}
+        by_model = groups.setdefault(_text(_shared(cell)), {})
+        by_model.setdefault(_text(_model(cell.task.get("model"))), []).append(item)
     made: list[dict[str, Any]] = []
     for shared, by_model in groups.items():
         alike: dict[str, list[str]] = {}
-        for model, cells in by_model.items():
-            alike.setdefault(
-                _text(
-                    [
-                        {"name": one.name.removeprefix("constraintrot/"), "args": one.args}
-                        for one in cells
-                    ]
-                ),
-                [],
-            ).append(model)
+        for model, given in by_model.items():
+            alike.setdefault(_text(given), []).append(model)
         for items, models in alike.items():
             tasks = {"package": package, "name": _PACKAGE, "items": json.loads(items)}
             agents = {"package": _INSPECT, "items": [json.loads(one) for one in models]}

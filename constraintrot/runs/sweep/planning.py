@@ -60,16 +60,8 @@ def plan(sweep: Sweep, finished: Iterable[str], prices: Prices) -> list[Line]:
     for model, cells in groups.items():
         size = sum((size_of(cell) for cell in cells if cell.id not in done), Size())
         number = sum(cell.id in done for cell in cells)
-        lines.append(
-            Line(
-                model,
-                len(cells),
-                number,
-                size,
-                cost(model, size, prices),
-                _hours(model, size, budgets),
-            )
-        )
+        dollars, hours = cost(model, size, prices), _hours(model, size, budgets)
+        lines.append(Line(model, len(cells), number, size, dollars, hours))
     return lines
 
 

@@ -11,12 +11,13 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import EpisodeError
+from constraintrot.runs.plan import task_named
 from constraintrot.runs.sweep.cell import CELL_KEY, LIMITS, Cell
 from constraintrot.runs.sweep.folder import SweepFolder, told
 
@@ -49,11 +50,6 @@ class Played:
     log: str = ""
     error: str = ""
     counts: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    @property
-    def plain(self) -> dict[str, Any]:
-        """As plain data."""
-        return asdict(self)
 
 
 def play(
@@ -121,34 +117,21 @@ def furthest(folder: SweepFolder, cell: str) -> int:
 
 def _best(folder: SweepFolder, cell: str, here: Path) -> tuple[int, Path] | None:
     """A copy of the log that got furthest; one that is cut off counts for nothing."""
+    from inspect_ai.log import read_eval_log_sample_summaries
+
     best: tuple[int, Path] | None = None
     for number, path in enumerate(folder.tries(cell)):
-        copy = here / f".try-{number}"
+        # Inspect knows a log by the ending of its name.
+        copy = here / f".try-{number}.eval"
         try:
             folder.fetch(path, copy)
-            done = finished_in(copy)
+            done = sum(one.error is None for one in read_eval_log_sample_summaries(str(copy)))
         except Exception:
             # A log is written by a process that may be killed at any byte, and read meanwhile.
             done = 0
         if done and (best is None or done > best[0]):
             best = done, copy
     return best
-
-
-def finished_in(path: Path) -> int:
-    """Return the number of finished episodes in a log; 0 if it cannot be read."""
-    from inspect_ai.log import read_eval_log_sample_summaries
-
-    # Inspect knows a log by the ending of its name.
-    named = path.with_name(f"{path.name}.eval") if path.suffix != ".eval" else path
-    if named != path:
-        shutil.copyfile(path, named)
-    try:
-        summaries = read_eval_log_sample_summaries(str(named))
-        return sum(one.error is None for one in summaries)
-    finally:
-        if named != path:
-            named.unlink()
 
 
 def _evaluated(cell: Cell, here: Path, options: Mapping[str, Any], base_url: str | None) -> EvalLog:
@@ -172,15 +155,8 @@ def _evaluated(cell: Cell, here: Path, options: Mapping[str, Any], base_url: str
 
 def made(cell: Cell, base_url: str | None = None) -> Task:
     """The cell's Inspect task, with its model and limits."""
-    # Inspect looks tasks and models up in what is imported.
-    from inspect_ai import Epochs, Task, task_with
-    from inspect_ai.util import registry_create
+    from inspect_ai import Epochs, task_with
 
-    import constraintrot._registry
-
-    assert constraintrot._registry
-    task = registry_create("task", cell.name, **cell.args)
-    assert isinstance(task, Task)
     given = cell.task
     more: dict[str, Any] = {name: given[name] for name in LIMITS if given.get(name) is not None}
     if given.get("epochs"):
@@ -199,7 +175,7 @@ def made(cell: Cell, base_url: str | None = None) -> Task:
     if given.get("tags"):
         more["tags"] = list(given["tags"])
     return task_with(
-        task,
+        task_named(cell.name, cell.args),
         name=cell.name,
         model=_model(given.get("model"), base_url),
         metadata={**(given.get("metadata") or {}), CELL_KEY: cell.id},

@@ -11,7 +11,7 @@ from typing import Any
 from constraintrot.errors import ConstraintRotError
 from constraintrot.runs.sweep import frames
 from constraintrot.runs.sweep.budgets import RateBudget, share
-from constraintrot.runs.sweep.cell import Cell, model_name
+from constraintrot.runs.sweep.cell import Cell
 from constraintrot.runs.sweep.driver import Ended
 from constraintrot.runs.sweep.folder import FolderError, SweepFolder
 from constraintrot.runs.sweep.play import Played, play
@@ -126,14 +126,12 @@ class RayPool:
         cell = self._running.pop(reference)
         errors = self._ray.exceptions
         try:
-            said: dict[str, Any] = self._ray.get(reference)
+            ended: Ended = self._ray.get(reference)
         except errors.RayTaskError as error:
             return Ended(cell, Played(cell, error=str(error).strip().splitlines()[-1]))
         except errors.RayError as error:
             return Ended(cell, crash=str(error).strip().splitlines()[0])
-        if said["crash"]:
-            return Ended(cell, crash=said["crash"])
-        return Ended(cell, Played(**said["played"]))
+        return ended
 
     def close(self) -> None:
         """Leave the cluster; one of this machine's own ends."""
@@ -190,7 +188,7 @@ def play_here(
     budget: Any,
     budgets: dict[str, Any],
     store: str | None,
-) -> dict[str, Any]:
+) -> Ended:
     """A Ray task: play a cell, and say what came of it."""
     ray: Any = import_module("ray")
     cell = Cell(task, look)
@@ -203,19 +201,18 @@ def play_here(
         with _watched(ray, server, start):
             played = play(cell, SweepFolder(folder), options, url)
     except FolderError as error:
-        return {"played": None, "crash": str(error)}
+        return Ended(cell.id, crash=str(error))
     except Exception as error:
         # Whatever broke the cell: it is the driver's to count. A kill is no exception.
         if server is not None and ray.get(server.address.remote())[1] != start:
-            return {"played": None, "crash": f"the server of {model_name(task.get('model'))} died"}
-        text = f"{type(error).__name__}: {error}".strip()
-        return {"played": Played(cell.id, error=text).plain, "crash": ""}
+            return Ended(cell.id, crash=f"the server of {cell.model} died")
+        return Ended(cell.id, Played(cell.id, error=f"{type(error).__name__}: {error}".strip()))
     if store is not None:
         # The log is whole and in its place. A frame that is missing is added at the sweep's end,
         # where a store that is still gone is an error.
         with suppress(ConstraintRotError):
             frames.commit(store, played.log, cell.id)
-    return {"played": played.plain, "crash": ""}
+    return Ended(cell.id, played)
 
 
 @contextmanager
