@@ -48,6 +48,22 @@ def clear_errors() -> Generator[None]:
         sys.exit(2)
 
 
+def options(*given: Callable[[Any], Any]) -> Callable[[T], T]:
+    """Return a decorator that adds options and arguments that several commands have."""
+
+    def add(command: Any) -> Any:
+        for option in reversed(given):
+            command = option(command)
+        return command
+
+    return add
+
+
+def at_terminal() -> bool:
+    """Return whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def unasked(command: Callable[P, T]) -> Callable[P, T]:
     """Add the option that skips the question before a long run."""
     return click.option("--yes", is_flag=True, help="Ask nothing before a long run.")(command)

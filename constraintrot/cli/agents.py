@@ -42,6 +42,10 @@ def _packages(names: tuple[str, ...]) -> list[Package]:
     return [package(name) for name in names] or list(PACKAGES)
 
 
+def _missing(package: Package) -> str:
+    return f"{package.title}: not here; constraintrot agents install {package.agent}"
+
+
 @agents.command("list")
 @needs("eval")
 def agents_list() -> None:
@@ -111,7 +115,7 @@ def agents_check(
     failed = False
     for package in _packages(names):
         if (installed := find(package)) is None:
-            click.echo(f"{package.title}: not here; constraintrot agents install {package.agent}")
+            click.echo(_missing(package))
             failed |= bool(names)
             continue
         problem = check(package, network)
@@ -131,7 +135,7 @@ def _check_latest(names: tuple[str, ...], network: Network, earlier: Path | None
     for package in _packages(names):
         if kept(package) is None:
             # The licence is accepted there.
-            click.echo(f"{package.title}: not here; constraintrot agents install {package.agent}")
+            click.echo(_missing(package))
             failed |= bool(names)
             continue
         newer = newest(package)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from constraintrot.command_line import write
+from constraintrot.command_line import at_terminal, write
 from constraintrot.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ def agreed(
             raise ParameterError(
                 "--yes writes nothing that is not understood for sure; without it the questions are asked"
             )
-        if yes or (not made.open and not talks()):
+        if yes or (not made.open and not at_terminal()):
             return made
-        if not talks():
+        if not at_terminal():
             _ask_in_a_file(made, out)
         if not made.open:
             reply = _ask("Right? [Y/n/edit]").casefold()
@@ -82,11 +82,6 @@ def _edited(made: Draft) -> Answers:
 def _given_up() -> NoReturn:
     click.echo("no draft was written; say the rule in other words, or answer edit", err=True)
     sys.exit(1)
-
-
-def talks() -> bool:
-    """Return whether somebody is there to answer."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _ask(question: str) -> str:

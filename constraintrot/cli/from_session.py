@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from constraintrot.cli import agreement
-from constraintrot.command_line import clear_errors, named_model, named_values, needs, say
+from constraintrot.command_line import (
+    at_terminal,
+    clear_errors,
+    named_model,
+    named_values,
+    needs,
+    say,
+)
 from constraintrot.errors import ConstraintRotError, ParameterError
 
 if TYPE_CHECKING:
@@ -156,9 +163,9 @@ def _chosen_rule(rules: Sequence[str], yes: bool) -> str:
         raise ParameterError("no rule was said in the session; name one with --rule")
     for number, one in enumerate(rules, start=1):
         click.echo(f"{number:3}. {one}", err=True)
-    if len(rules) == 1 and (yes or not agreement.talks()):
+    if len(rules) == 1 and (yes or not at_terminal()):
         return rules[0]
-    if yes or not agreement.talks():
+    if yes or not at_terminal():
         raise ParameterError("several rules were said in the session; name one with --rule")
     number = int(click.prompt("Which?", type=click.IntRange(1, len(rules)), default=1, err=True))
     return rules[number - 1]
@@ -174,7 +181,7 @@ def _compare(scenarios: Path, model: str, given: Mapping[str, Any], yes: bool) -
         estimate.before({model: size}, yes=yes)
         line = f"The masked history is sent to {model}."
         agreed = yes or model.startswith(_HERE)
-        if not agreed and not (agreement.talks() and click.confirm(f"{line} Go on?", err=True)):
+        if not agreed and not (at_terminal() and click.confirm(f"{line} Go on?", err=True)):
             raise ParameterError(f"{line} --yes agrees")
 
     click.echo(compared(scenarios, model, given, agree))

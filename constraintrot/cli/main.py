@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -27,15 +26,13 @@ from constraintrot.cli.results import results
 from constraintrot.cli.scenario import scenario
 from constraintrot.cli.store import store
 from constraintrot.cli.sweep import sweep
-from constraintrot.command_line import ClearGroup, name_unread, needs, say, write
+from constraintrot.command_line import ClearGroup, name_unread, needs, options, say, write
 from constraintrot.components import PluginWarning
 from constraintrot.errors import ConstraintRotError, ScenarioError
 from constraintrot.scenario.splits import DEFAULT_SPLIT, SPLITS, Split
 
 if TYPE_CHECKING:
     from constraintrot.scenario.schema import Variant
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class CommandGroup(ClearGroup):
@@ -92,22 +89,16 @@ for _command in _COMMANDS:
     main.add_command(_command)
 
 
-def _variant(command: F) -> F:
-    """Add the argument and options that name a variant."""
-    for option in (
-        click.option(
-            "--split", type=click.Choice(SPLITS), default=DEFAULT_SPLIT, show_default=True
-        ),
-        click.option("--locale", default="en", show_default=True, help="en, zh, es or de."),
-        click.option("--seed", default=0, show_default=True, help="Which variant."),
-        click.argument("task"),
-    ):
-        command = option(command)
-    return command
+_VARIANT = options(
+    click.argument("task"),
+    click.option("--seed", default=0, show_default=True, help="Which variant."),
+    click.option("--locale", default="en", show_default=True, help="en, zh, es or de."),
+    click.option("--split", type=click.Choice(SPLITS), default=DEFAULT_SPLIT, show_default=True),
+)
 
 
 @main.command()
-@_variant
+@_VARIANT
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
 @needs("eval")
 def show(task: str, seed: int, locale: str, split: Split, as_json: bool) -> None:
@@ -170,7 +161,7 @@ def variant_of(task: str, seed: int, locale: str, split: Split) -> Variant:
 
 
 @main.command()
-@_variant
+@_VARIANT
 @click.option(
     "--call",
     "source",

@@ -9,6 +9,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from constraintrot.command_line import options
+
 if TYPE_CHECKING:
     from constraintrot.defenses.operator import Channel, Directive
 
@@ -19,6 +21,13 @@ _TRUST = click.option(
     required=True,
     type=click.Path(path_type=Path),
     help="Public key whose directives count; may be given again.",
+)
+_CHANNEL = options(
+    click.option(
+        "--state", required=True, type=click.Path(path_type=Path), help="The channel's folder."
+    ),
+    click.option("--deployment", required=True, help="Label of the deployment."),
+    click.option("--session", required=True, help="Id of the conversation."),
 )
 
 
@@ -102,11 +111,7 @@ def verify(
 @operator.command()
 @click.argument("source", type=click.File("rb"))
 @_TRUST
-@click.option(
-    "--state", required=True, type=click.Path(path_type=Path), help="The channel's folder."
-)
-@click.option("--deployment", required=True, help="Label of the deployment.")
-@click.option("--session", required=True, help="Id of the conversation.")
+@_CHANNEL
 def apply(
     source: IO[bytes], trust: tuple[Path, ...], state: Path, deployment: str, session: str
 ) -> None:
@@ -118,11 +123,7 @@ def apply(
 
 @operator.command()
 @click.argument("key")
-@click.option(
-    "--state", required=True, type=click.Path(path_type=Path), help="The channel's folder."
-)
-@click.option("--deployment", required=True, help="Label of the deployment.")
-@click.option("--session", required=True, help="Id of the conversation.")
+@_CHANNEL
 def revoke(key: str, state: Path, deployment: str, session: str) -> None:
     """End the trust in KEY (an id, or the file of a public key), and its exemptions."""
     from constraintrot.defenses.operator import load_public

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from constraintrot.cli.pin_list import export_command, trust_command
+from constraintrot.cli.pin_list import POLICIES, export_command, source_of, trust_command
+from constraintrot.command_line import options
 
 if TYPE_CHECKING:
     from constraintrot.coding_agents.pins.checking import Health
@@ -18,12 +19,10 @@ if TYPE_CHECKING:
     from constraintrot.coding_agents.pins.record import Pin, Record
     from constraintrot.coding_agents.proof.proof import Proof
 
-_SCOPE = (
+_CHANGE = options(
     click.option("--project", "project", is_flag=True, help="In this folder's settings only."),
     click.option("--user", "user", is_flag=True, help="In your own settings (the default)."),
-)
-_DRY_RUN = click.option(
-    "--dry-run", is_flag=True, help="Show what would change, and change nothing."
+    click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing."),
 )
 
 
@@ -41,11 +40,8 @@ pin.add_command(trust_command)
 
 @pin.command("install")
 @click.argument("agent")
-@click.option("--rules", type=click.Path(path_type=Path), help="A file with the policies.")
-@click.option("--seeds", type=click.Path(path_type=Path), help="A folder of seed files.")
-@_SCOPE[0]
-@_SCOPE[1]
-@_DRY_RUN
+@POLICIES
+@_CHANGE
 @click.option(
     "--summarizer-prompt",
     is_flag=True,
@@ -64,15 +60,10 @@ def install_command(
 
     With --project alone, they come from the repository's signed list (constraintrot pin trust).
     """
-    from constraintrot.coding_agents.pins.compiled import Source
-    from constraintrot.coding_agents.pins.installing import install, source_in, source_named
-    from constraintrot.errors import ParameterError
+    from constraintrot.coding_agents.pins.installing import install, source_in
 
-    if rules and seeds:
-        raise ParameterError("give --rules or --seeds, not both")
+    source = source_of(rules, seeds)
     which = _pin(agent, project, user)
-    source = source_named(rules.absolute()) if rules else None
-    source = Source("seeds", seeds.absolute()) if seeds else source
     if project and source is None and not which.folder.exists():
         source = source_in(which.project)
     change = install(which, source, summarizer=summarizer_prompt, dry_run=dry_run)
@@ -89,9 +80,7 @@ def install_command(
 
 @pin.command("uninstall")
 @click.argument("agent")
-@_SCOPE[0]
-@_SCOPE[1]
-@_DRY_RUN
+@_CHANGE
 def uninstall_command(agent: str, project: bool, user: bool, dry_run: bool) -> None:
     """Take the policies out of AGENT, and leave its settings as they were."""
     from constraintrot.coding_agents.pins.installing import uninstall

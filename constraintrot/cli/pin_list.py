@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from constraintrot.command_line import options
 from constraintrot.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -16,13 +17,16 @@ if TYPE_CHECKING:
 _REPOSITORY = click.option(
     "--repository", help="The repository's name, if git has no origin of it, or a fork's."
 )
+POLICIES = options(
+    click.option("--rules", type=click.Path(path_type=Path), help="A file with the policies."),
+    click.option("--seeds", type=click.Path(path_type=Path), help="A folder of seed files."),
+)
 
 
 @click.command("export")
 @click.argument("out", required=False, type=click.Path(path_type=Path))
 @click.option("--key", required=True, type=click.Path(path_type=Path), help="Your private key.")
-@click.option("--rules", type=click.Path(path_type=Path), help="A file with the policies.")
-@click.option("--seeds", type=click.Path(path_type=Path), help="A folder of seed files.")
+@POLICIES
 @click.option("--project", is_flag=True, help="For this repository, in .constraintrot/pins.json.")
 @_REPOSITORY
 def export_command(
@@ -39,7 +43,6 @@ def export_command(
     makes a key.
     """
     from constraintrot.coding_agents.pins.exporting import export, installed_source
-    from constraintrot.coding_agents.pins.installing import source_named
     from constraintrot.coding_agents.pins.owners import IN_REPOSITORY, origin_of
     from constraintrot.coding_agents.pins.record import pins_folder
     from constraintrot.defenses.operator import SigningKey
@@ -47,10 +50,8 @@ def export_command(
 
     if (out is None) != project or (repository and not project):
         raise ParameterError("give OUT for a list of yours, or --project for the repository's")
-    if rules and seeds:
-        raise ParameterError("give --rules or --seeds, not both")
+    source = source_of(rules, seeds)
     root, here = _root(), Path.cwd()
-    source = _seeds(seeds) if seeds else source_named(rules.absolute()) if rules else None
     if project:
         repository = repository or origin_of(root)
         if repository is None:
@@ -135,7 +136,13 @@ def _root() -> Path:
     return repository_at(Path.cwd()) or Path.cwd()
 
 
-def _seeds(path: Path) -> Source:
+def source_of(rules: Path | None, seeds: Path | None) -> Source | None:
+    """Return the source of policies that a command line names, if it names one."""
     from constraintrot.coding_agents.pins.compiled import Source
+    from constraintrot.coding_agents.pins.installing import source_named
 
-    return Source("seeds", path.absolute())
+    if rules and seeds:
+        raise ParameterError("give --rules or --seeds, not both")
+    if seeds:
+        return Source("seeds", seeds.absolute())
+    return source_named(rules.absolute()) if rules else None

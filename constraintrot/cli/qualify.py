@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -15,6 +14,7 @@ from constraintrot.command_line import (
     named_model,
     named_values,
     needs,
+    options,
     unasked,
     write,
 )
@@ -23,29 +23,27 @@ from constraintrot.errors import ParameterError
 if TYPE_CHECKING:
     from inspect_ai.model import Model
 
-P = ParamSpec("P")
-T = TypeVar("T")
 JSON, CSV = "qualification.json", "qualification.csv"
 # Set by the command itself, so that a qualification is one.
 _FIXED = ("conditions", "seed", "families", "variants", "scaffold")
 
 
-def qualification_options(command: Callable[P, T]) -> Callable[P, T]:
-    """Add the options that restrict claims to the families on which the subject qualifies."""
-    by = click.option(
+# For commands whose claims are of the families alone on which the subject qualifies.
+qualification_options = options(
+    click.option(
+        "--qualification",
+        multiple=True,
+        type=click.Path(path_type=Path, exists=True),
+        help="File of `constraintrot qualify`; restricts claims to the families that qualify.",
+    ),
+    click.option(
         "--qualified-by",
         type=click.Choice(["bounds", "observed"]),
         default="bounds",
         show_default=True,
         help="observed: also families whose rates meet the criteria at an n too small to tell.",
-    )
-    given = click.option(
-        "--qualification",
-        multiple=True,
-        type=click.Path(path_type=Path, exists=True),
-        help="File of `constraintrot qualify`; restricts claims to the families that qualify.",
-    )
-    return given(by(command))
+    ),
+)
 
 
 @click.command()

@@ -5,7 +5,6 @@ rates at which it read and wrote on this machine, which are measured once and ke
 """
 
 import json
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -13,6 +12,7 @@ from dataclasses import asdict, dataclass
 import click
 
 from constraintrot import files
+from constraintrot.command_line import at_terminal
 from constraintrot.errors import ConstraintRotError
 from constraintrot.models.downloads.sources import cache_folder
 from constraintrot.runs.plan import Size, between, millions
@@ -67,11 +67,6 @@ def told(sizes: Mapping[str, Size], prices: Prices | None = None) -> bool:
         long |= dollars is None or dollars[1] >= LONG_DOLLARS
         long |= seconds is not None and seconds[1] >= LONG_SECONDS
     return long
-
-
-def at_terminal() -> bool:
-    """Return whether a person can be asked."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def line(

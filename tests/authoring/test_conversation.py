@@ -36,7 +36,7 @@ new = partial(invoked, "scenario", "new")
 
 @pytest.fixture
 def somebody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agreement, "talks", lambda: True)
+    monkeypatch.setattr(agreement, "at_terminal", lambda: True)
 
 
 def test_it_shows_calls_of_both_sides_with_reasons_bounds_and_near_misses() -> None:

@@ -8,7 +8,6 @@ from click.testing import Result
 from inspect_ai.model import get_model
 
 from constraintrot.authoring.checks import of_file
-from constraintrot.cli import agreement
 from constraintrot.coding_agents.sessions import sessions
 from constraintrot.coding_agents.sessions.events import Session
 from constraintrot.doctor.as_scenario import recorded
@@ -100,7 +99,8 @@ def test_the_rule_is_chosen_among_those_that_were_said(
 ) -> None:
     several = made(session)
     assert "push to main" in several.output
-    monkeypatch.setattr(agreement, "talks", lambda: True)
+    for module in ("agreement", "from_session"):
+        monkeypatch.setattr(f"constraintrot.cli.{module}.at_terminal", lambda: True)
     chosen = made(session, "--force", typed="2\n\n")
     assert "Which?" in chosen.output or chosen.exit_code == 0
     assert "Right? [Y/n/edit]" in chosen.output

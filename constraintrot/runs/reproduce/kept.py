@@ -131,10 +131,15 @@ def played(registration: Registration, folder: Path) -> Played:
         ) from error
 
 
+def logged(logs: Path) -> pd.DataFrame:
+    """Return the planned episodes of a folder of logs."""
+    return frames.tidy(planned_episodes([logs]))
+
+
 def raw(folder: Path) -> pd.DataFrame:
     """Return the planned episodes of a folder: of its logs, or of its file where there are none."""
     if has_logs(folder):
-        return frames.tidy(planned_episodes([folder / LOGS]))
+        return logged(folder / LOGS)
     path = folder / EPISODES
     try:
         data = files.contents(path, MOST_BYTES, ConstraintRotError, links=True)

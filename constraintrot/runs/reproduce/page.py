@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -157,17 +157,17 @@ def reached(registration: Registration, folder: Path) -> State:
     """Return how far a reproduction is, by its whole looks; nothing is played."""
     sizes = sizes_of(registration, qualified(registration, folder))
     played = kept.played(registration, folder)
-    state = State(0, None, None)
+    state = State(0, None, None, dollars=played.dollars)
     for look in range(1, registration.looks + 1):
         needed, there = needs(registration, sizes, folder, look)
         missing = [one for one in chunks(needed, there) if one.name not in played.evaluations]
         if missing:
-            stopped = f"look {look} lacks {len(missing)} of its evaluations"
-            return State(state.look, state.looked, state.frame, stopped, played.dollars)
-        state = State(look, *after(registration, sizes, folder, look), "", 0.0)
-        if state.looked is not None and len(state.looked.decided) == len(sizes):
+            return replace(state, stopped=f"look {look} lacks {len(missing)} of its evaluations")
+        looked, frame = after(registration, sizes, folder, look)
+        state = State(look, looked, frame, dollars=played.dollars)
+        if len(looked.decided) == len(sizes):
             break
-    return State(state.look, state.looked, state.frame, "", played.dollars)
+    return state
 
 
 def departures(registration: Registration, folder: Path, state: State) -> Iterator[str]:

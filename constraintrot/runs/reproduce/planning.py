@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NO_OTHER = "needs a second model (--other)"
+# Settings that a frame has as columns, so that a query may hold them.
+_QUERIED = (
+    "context_tokens", "prompt", "budget_words", "scaffold", "tools", "compactor", "channel",
+    "wording",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,7 @@ def asked(
     known = paper()
     chosen_ = _named(known, titles)
     held = {
-        **{name: value for name, value in settings.items() if name in _queried()},
+        **{name: value for name, value in settings.items() if name in _QUERIED},
         **{name: _subject(value, model, other) for name, value in known.held.items()},
     }
     made: list[Claim] = []
@@ -168,7 +173,7 @@ def plan(draft: Registration, preset: Preset, pilot: pd.DataFrame | None = None)
             continue
         entry = (line.planned.title, line.planned.pairs)
         whole = _size(taken | {entry}, draft)
-        added = _less(whole, before)
+        added = whole + before.times(-1)
         dollars = dollars_of(draft, added)
         if draft.dollars is not None and dollars and spent + dollars[1] > draft.dollars:
             said = f"would cost up to $ {dollars[1]:,.2f} more, over the limit of $ {draft.dollars:,.2f}"
@@ -276,7 +281,7 @@ def _pairs(
     claim: Claim, draft: Registration, preset: Preset, pilot: pd.DataFrame | None, number: int
 ) -> Planned:
     """Return how many pairs a claim gets, or why it gets none."""
-    title = claim.title
+    title, tested = claim.title, [name for test in claim.tests for name in (test.a, test.b)]
     wheres = [{**draft.claims.held, **claim.where, **arm.where} for arm in claim.arms.values()]
     if any("other" in (where.get("agent"), where.get("summarizer")) for where in wheres):
         return Planned(title=title, pairs=0, because=NO_OTHER)
@@ -294,13 +299,11 @@ def _pairs(
     rates = _rates(claim, draft.claims, pilot)
     if claim.premise and rates.get(claim.premise.arm, 0.0) > claim.premise.at_most:
         return Planned(title=title, pairs=0, because=f"premise: {claim.premise.words}")
-    if missing := [name for test in claim.tests for name in (test.a, test.b) if name not in rates]:
+    if missing := [name for name in tested if name not in rates]:
         return Planned(title=title, pairs=0, because=f"no rate is known of {missing[0]}")
     takes = needed(claim, rates, draft.claims.margin, draft.looks, number)
     if takes is None:
-        at = ", ".join(
-            f"{name} {100 * rates[name]:.0f} %" for name in dict.fromkeys(_tested(claim))
-        )
+        at = ", ".join(f"{name} {100 * rates[name]:.0f} %" for name in dict.fromkeys(tested))
         return Planned(title=title, pairs=0, because=f"no number of pairs decides it at {at}")
     if takes > there:
         return Planned(
@@ -309,11 +312,6 @@ def _pairs(
             because=f"80 % power takes {takes}; all {there} that there are",
         )
     return Planned(title=title, pairs=takes)
-
-
-def _tested(claim: Claim) -> Iterator[str]:
-    for test in claim.tests:
-        yield from (test.a, test.b)
 
 
 def _rates(claim: Claim, claims: Claims, pilot: pd.DataFrame | None) -> dict[str, float]:
@@ -356,30 +354,11 @@ def size_of(chunk: Chunk) -> Size:
     return counted(TASK, one).times((chunk.stop - chunk.start) * len(chunk.families))
 
 
-def _less(a: Size, b: Size) -> Size:
-    minus = b.times(-1)
-    return a + minus
-
-
 def _subject(value: Any, model: str, other: str | None) -> Any:
     """Return a condition with the models in the place of ``subject`` and ``other``."""
     if value == "subject":
         return model
     return other if value == "other" and other else value
-
-
-def _queried() -> tuple[str, ...]:
-    """Return the settings that a frame has as columns, so that a query may hold them."""
-    return (
-        "context_tokens",
-        "prompt",
-        "budget_words",
-        "scaffold",
-        "tools",
-        "compactor",
-        "channel",
-        "wording",
-    )
 
 
 def _named(known: Claims, titles: Sequence[str]) -> list[Claim]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from constraintrot.command_line import model_in_role, named_model
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import qualification as qualifying
 from constraintrot.report.claims.looks import Looked, Sizes, looked
-from constraintrot.report.page import design, frames
-from constraintrot.report.planned import planned_episodes
 from constraintrot.report.qualification import Qualification
 from constraintrot.report.qualified import usable
 from constraintrot.runs.play import continued
@@ -140,11 +139,13 @@ def play(
         for look in range(1, registration.looks + 1):
             needed, there = needs(registration, sizes, folder, look)
             for chunk in chunks(needed, there):
+                if finished(folder, chunk):
+                    continue
                 stopped = purse.forbids(chunk)
                 if ends is not None and time.monotonic() > ends:
                     stopped = f"the limit of {hours:g} hours is reached"
-                if stopped and not finished(folder, chunk):
-                    return State(state.look, state.looked, state.frame, stopped, meter.dollars)
+                if stopped:
+                    return replace(state, stopped=stopped, dollars=meter.dollars)
                 _play(registration, folder, chunk, purse)
             state = State(look, *after(registration, sizes, folder, look), "", meter.dollars)
             assert state.looked is not None
@@ -194,11 +195,6 @@ def after(
     return looked(registration.claims, frame, sizes, look), frame
 
 
-def episodes(logs: Path) -> pd.DataFrame:
-    """Return the planned episodes of some logs as claims are asked of them."""
-    return design.prepared(frames.tidy(planned_episodes([logs])))
-
-
 def finished(folder: Path, chunk: Chunk) -> bool:
     """Return whether a chunk was played to its end."""
     return (folder / kept.LOGS / chunk.name / kept.DONE).exists()
@@ -221,8 +217,6 @@ def _roles(registration: Registration) -> dict[str, Model]:
 
 
 def _play(registration: Registration, folder: Path, chunk: Chunk, purse: _Purse) -> None:
-    if finished(folder, chunk):
-        return
     logs = folder / kept.LOGS / chunk.name
     roles = _roles(registration)
     if chunk.cell.summarizer is not None:
@@ -246,13 +240,11 @@ def _play(registration: Registration, folder: Path, chunk: Chunk, purse: _Purse)
 
 
 class _Purse:
-    """Return the dollars that may still be spent, by the real usage so far."""
+    """The dollars that may still be spent, by the real usage so far."""
 
     def __init__(self, meter: Meter, registration: Registration) -> None:
         self._meter, self._registration = meter, registration
         self._paid = self._estimated = 0.0
-        self._before = (0, 0.0)
-        self._chunk: Chunk | None = None
 
     def forbids(self, chunk: Chunk) -> str:
         """Return why a chunk may not be played; nothing if it may."""
@@ -272,24 +264,23 @@ class _Purse:
             )
         return ""
 
-    def pays(self, chunk: Chunk) -> _Purse:
-        """Return the context in which a chunk is played."""
-        self._chunk = chunk
-        return self
-
-    def __enter__(self) -> None:
-        self._before = self._meter.calls, self._meter.dollars
-
-    def __exit__(self, *error: object) -> None:
-        assert self._chunk is not None
-        calls, dollars = self._before
-        if self._meter.calls == calls and self._registration.dollars is not None:
-            # A provider that reports no usage is charged the estimate.
-            size = size_of(self._chunk)
-            tokens = {"input_tokens": size.input_tokens[1], "output_tokens": size.output_tokens[1]}
-            self._meter.write(self._chunk.cell.agent, tokens)
-        self._paid += self._meter.dollars - dollars
-        self._estimated += self._most(self._chunk) or 0.0
+    @contextmanager
+    def pays(self, chunk: Chunk) -> Generator[None]:
+        """Note what a chunk costs that is played in this context, also where it breaks off."""
+        calls, dollars = self._meter.calls, self._meter.dollars
+        try:
+            yield
+        finally:
+            if self._meter.calls == calls and self._registration.dollars is not None:
+                # A provider that reports no usage is charged the estimate.
+                size = size_of(chunk)
+                most = {
+                    "input_tokens": size.input_tokens[1],
+                    "output_tokens": size.output_tokens[1],
+                }
+                self._meter.write(chunk.cell.agent, most)
+            self._paid += self._meter.dollars - dollars
+            self._estimated += self._most(chunk) or 0.0
 
     def _most(self, chunk: Chunk) -> float | None:
         dollars = cost(chunk.cell.agent, size_of(chunk), self._registration.prices)
