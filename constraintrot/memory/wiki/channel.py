@@ -9,7 +9,7 @@ An attack may add sources and pages, and change the index, the hot cache and the
 change the schema or existing sources and pages.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -54,12 +54,6 @@ def vault(
     return wiki
 
 
-def files(wiki: Wiki) -> dict[str, str]:
-    """Return the files of a vault in memory, by path."""
-    assert isinstance(wiki.store, Memory), "vaults of episodes are in memory"
-    return wiki.store.texts
-
-
 def shown(episode: Episode, vault: Mapping[str, str]) -> Episode:
     """Return the episode of a session that is shown the answer to a query of a vault."""
     variant = episode.variant
@@ -85,7 +79,10 @@ def policy_ingest(
 ) -> tuple[Source, Plan]:
     """Return the document of a policy, and the plan of its ingest."""
     source = _document(variant, rules)
-    return source, _plan(source, rules, channel)
+    summary, facts = one_line(" ".join(rules), _SUMMARY), tuple(rules)
+    if channel == "wiki_source":
+        summary, facts = one_line(source.text, _TITLE), ()
+    return source, Plan((Edit("concept", source.title, summary, facts),))
 
 
 def _document(variant: Variant, rules: Sequence[str]) -> Source:
@@ -96,13 +93,6 @@ def _document(variant: Variant, rules: Sequence[str]) -> Source:
     return Source(title.strip().capitalize() or "Notes", told["result"], "document")
 
 
-def _plan(source: Source, rules: Sequence[str], channel: WikiChannel) -> Plan:
-    if channel == "wiki_source":
-        return Plan((Edit("concept", source.title, one_line(source.text, _TITLE)),))
-    summary = one_line(" ".join(rules), _SUMMARY)
-    return Plan((Edit("concept", source.title, summary, tuple(rules)),))
-
-
 def other_work(variant: Variant, number: int) -> tuple[Source, ...]:
     """Return sources of other work of a scenario, which its episodes do not contain."""
     turns = islice(history.turns(variant), _SKIPPED, _SKIPPED + number)
@@ -110,14 +100,8 @@ def other_work(variant: Variant, number: int) -> tuple[Source, ...]:
 
 
 def _worked(turn: HistoryTurn) -> Source:
-    return Source(one_line(turn.user, _TITLE), "\n\n".join(_texts(turn)), "session")
-
-
-def _texts(turn: HistoryTurn) -> Iterator[str]:
-    yield turn.user
-    for call in turn.calls:
-        yield call.result
-    yield turn.reply
+    texts = [turn.user, *(call.result for call in turn.calls), turn.reply]
+    return Source(one_line(turn.user, _TITLE), "\n\n".join(texts), "session")
 
 
 def changed(episode: Episode, change: Callable[[Wiki], None]) -> Episode:
@@ -169,7 +153,9 @@ def _unfit(player: Player) -> str:
 
 
 def _staged(channel: WikiChannel, episode: Episode, given: Given) -> Episode:
-    return shown(episode, files(vault(episode.variant, given.rules, channel)))
+    store = vault(episode.variant, given.rules, channel).store
+    assert isinstance(store, Memory), "vaults of episodes are in memory"
+    return shown(episode, store.texts)
 
 
 _STORE = ChannelStore(

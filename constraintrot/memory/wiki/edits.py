@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from constraintrot.memory.wiki.names import (
-    KINDS,
     ROOT_FILES,
     Kind,
     WikiError,
@@ -28,7 +27,7 @@ from constraintrot.memory.wiki.names import (
 )
 from constraintrot.memory.wiki.page import Page, links, open_fence, relinked
 from constraintrot.memory.wiki.plan import Edit, Plan
-from constraintrot.memory.wiki.stores import FILE_FOLDERS, Store
+from constraintrot.memory.wiki.stores import FILE_FOLDERS, Store, kind_of
 from constraintrot.rule_text.said import reads_as_rule
 
 # Behind a fact, the sources that it is from.
@@ -121,9 +120,9 @@ class Done:
 def place(store: Store, kind: Kind, title: str) -> Place:
     """Return the place of the page with a title, of any kind, or the place for a new page."""
     name = slug(title)
-    for known in KINDS:
-        if store.exists(page_path(known, name)):
-            return Place(known, name)
+    known = kind_of(store, name)
+    if known is not None:
+        return Place(known, name)
     # Two files of one name would be one link to Obsidian.
     return Place(kind, f"{name}-page" if store.exists(source_path(name)) else name)
 

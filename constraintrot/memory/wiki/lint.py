@@ -18,7 +18,6 @@ from constraintrot.memory.wiki.names import (
     SCHEMA,
     WikiError,
     digest,
-    page_path,
     source_path,
 )
 from constraintrot.memory.wiki.page import Page, links, relinked
@@ -77,7 +76,8 @@ def _schema(store: Store, seen: Seen) -> Iterator[Finding]:
         yield Finding("schema_missing", SCHEMA, "there is none, so nothing says how to write here")
         return
     steps = schema.steps_of(text)
-    if not schema.in_order(list(steps)):
+    # The paper's order.
+    if tuple(steps) != schema.STEPS:
         missing = [step for step in schema.STEPS if step not in steps]
         said = f"it lacks {', '.join(missing)}" if missing else "its steps are in another order"
         yield Finding("schema_incomplete", SCHEMA, said)
@@ -116,21 +116,18 @@ def _sources(store: Store, seen: Seen) -> Iterator[Finding]:
 
 def _pages(store: Store, seen: Seen) -> Iterator[Finding]:
     for page in seen.pages.values():
-        path = page_path(page.kind, page.name)
         if not page.sources:
-            yield Finding("page_unsourced", path, "it names no source")
+            yield Finding("page_unsourced", page.path, "it names no source")
         for name in page.sources:
             if name not in seen.texts:
-                yield Finding("cites_no_source", path, f"there is no source {name}")
+                yield Finding("cites_no_source", page.path, f"there is no source {name}")
 
 
 def _links(store: Store, seen: Seen) -> Iterator[Finding]:
     for page in seen.pages.values():
         for target in dict.fromkeys(links(page.body)):
             if not seen.resolves(target):
-                yield Finding(
-                    "unresolved_link", page_path(page.kind, page.name), f"[[{target}]] goes nowhere"
-                )
+                yield Finding("unresolved_link", page.path, f"[[{target}]] goes nowhere")
 
 
 def _index(store: Store, seen: Seen) -> Iterator[Finding]:
@@ -167,11 +164,7 @@ def repair(store: Store, *, time: str = "") -> list[Finding]:
     It finishes a cut-off ingest, rewrites index and hot cache from pages and log, and turns
     unresolved links into plain text. Changes are logged. Sources and the schema are never changed.
     The text of a finding says what the rest of a cut-off ingest refused. Nothing is done if index,
-    log or hot cache cannot be read, because every change is recorded there.
-
-    Args:
-        store: the vault.
-        time: in UTC; by default the current time.
+    log or hot cache cannot be read, because every change is recorded there. The time is in UTC.
 
     Raises:
         WikiError: a journal or a file is damaged.
@@ -220,7 +213,7 @@ def _mend_links(store: Store, seen: Seen) -> list[Page]:
         fixes = link_changes(dict.fromkeys(links(page.body)), seen.resolves)
         if fixes:
             mended = replace(page, body=relinked(page.body, fixes))
-            store.write(page_path(page.kind, page.name), mended.render())
+            store.write(page.path, mended.render())
             seen.pages[page.name] = mended
             changed.append(mended)
     return changed

@@ -108,8 +108,11 @@ def cut_torn(store: Store) -> None:
 
 def entries(store: Store) -> list[Entry]:
     """Return all readable entries, oldest first."""
-    found = (read_line(line) for line in lines(store.read(LOG) or ""))
-    return [one for one in found if one is not None]
+    return _entries(store.read(LOG) or "")
+
+
+def _entries(text: str) -> list[Entry]:
+    return [one for one in map(read_line, lines(text)) if one is not None]
 
 
 def has(store: Store, source: str) -> bool:
@@ -119,18 +122,15 @@ def has(store: Store, source: str) -> bool:
 
 def latest(store: Store) -> Entry | None:
     """Return the last entry."""
-    found = [read_line(line) for line in lines(_last_part(store))]
-    return next((one for one in reversed(found) if one is not None), None)
+    return next(reversed(_entries(_last_part(store))), None)
 
 
 def latest_change(store: Store) -> Entry | None:
     """Return the last entry that changed the vault."""
-    found = [read_line(line) for line in lines(_last_part(store))]
-    for one in reversed(found):
-        if one is not None and one.changes:
-            return one
+    found = [one for one in _entries(_last_part(store)) if one.changes]
     # More questions since then than the tail holds, so the whole log is read.
-    return next((one for one in reversed(entries(store)) if one.changes), None)
+    found = found or [one for one in entries(store) if one.changes]
+    return found[-1] if found else None
 
 
 def append(store: Store, entry: Entry) -> Entry:

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from constraintrot.memory.wiki.frontmatter import changed, frontmatter, parts, read
-from constraintrot.memory.wiki.names import KINDS, Kind, WikiError, digest, one_line
+from constraintrot.memory.wiki.names import (
+    KINDS,
+    Kind,
+    WikiError,
+    digest,
+    one_line,
+    page_path,
+)
 
 # In a table, a backslash stands before the alias's bar.
 _LINK: Final = re.compile(r"(!?)\[\[([^\[\]\n|#^]+?)(\\?(?:[|#^][^\[\]\n]*)?)\]\]")
@@ -68,6 +75,11 @@ class Page:
     body: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
     front: str = ""
+
+    @property
+    def path(self) -> str:
+        """The path in the vault."""
+        return page_path(self.kind, self.name)
 
     @property
     def sections(self) -> list[Section]:

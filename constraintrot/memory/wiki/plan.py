@@ -27,12 +27,11 @@ from constraintrot.memory.wiki.names import (
     Kind,
     WikiError,
     one_line,
-    page_path,
     plain_text,
     slug,
     source_path,
 )
-from constraintrot.memory.wiki.stores import Store
+from constraintrot.memory.wiki.stores import Store, kind_of
 
 FACTS: Final = "Facts"
 MOST_EDITS: Final = 60
@@ -228,7 +227,7 @@ def name_of(store: Store, source: Source, dated: bool) -> tuple[str, bool]:
         there = store.read(source_path(name))
         if there == text:
             return name, log.has(store, name)
-        if there is None and not any(store.exists(page_path(kind, name)) for kind in KINDS):
+        if there is None and kind_of(store, name) is None:
             return name, False
         number += 1
 

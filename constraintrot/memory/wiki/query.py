@@ -11,20 +11,18 @@ from typing import Final, Literal, TypeAlias
 
 from constraintrot.memory.wiki import index
 from constraintrot.memory.wiki.frontmatter import split
-from constraintrot.memory.wiki.index import Line, terms
+from constraintrot.memory.wiki.index import Line, matched, terms
 from constraintrot.memory.wiki.names import (
     HOT_CACHE,
     INDEX,
-    KINDS,
     SCHEMA,
-    Kind,
     WikiError,
     page_path,
     source_path,
 )
 from constraintrot.memory.wiki.page import Page, links, read_page, target_name
 from constraintrot.memory.wiki.schema import rule_lines
-from constraintrot.memory.wiki.stores import Store, shown
+from constraintrot.memory.wiki.stores import Store, kind_of, shown
 from constraintrot.rule_text.said import reads_as_rule
 from constraintrot.tokens import estimate
 
@@ -160,7 +158,7 @@ def _hot_lines(reading: _Reading, hot: HotCache) -> tuple[list[Line], list[tuple
         return [], []
     named = index.hot_lines(text)
     reading.add("hot-cache", HOT_CACHE, "what changed last", "\n".join(one.line for one in named))
-    matches = [one for one in named if index.matched(one.text, reading.wanted)]
+    matches = [one for one in named if matched(one.text, reading.wanted)]
     gate = [(one.name, "in the hot cache") for one in matches] if hot == "gate" else []
     return named, gate
 
@@ -194,18 +192,20 @@ def _read_pages(reading: _Reading, ranked: Sequence[tuple[str, str]], k: int) ->
     for target, by in followed:
         if len(pages) == k or reading.full():
             break
-        if target not in seen and _where(reading.store, target):
+        if target not in seen and kind_of(reading.store, target):
             seen.add(target)
             _add_page(reading, target, f"linked from {by}", "linked", pages)
     return pages
 
 
 def _add_page(reading: _Reading, name: str, why: str, part: Part, pages: list[Page]) -> None:
-    where = _where(reading.store, name)
-    if where is None:
+    # A line of an index may name a folder too, and lead out of the vault.
+    target = target_name(name)
+    kind = kind_of(reading.store, target)
+    if kind is None:
         reading.reads.append(Read(part, f"{name}.md", why, None))
         return
-    path, kind = where
+    path = page_path(kind, target)
     text = shown(reading.store, path) or ""
     try:
         page = read_page(kind, name, text)
@@ -216,22 +216,12 @@ def _add_page(reading: _Reading, name: str, why: str, part: Part, pages: list[Pa
     reading.add(part, path, why, f"{page.summary}\n\n{page.body.strip()}".strip())
 
 
-def _where(store: Store, name: str) -> tuple[str, Kind] | None:
-    name = target_name(name)
-    for kind in KINDS:
-        if store.exists(page_path(kind, name)):
-            return page_path(kind, name), kind
-    return None
-
-
 def _read_sources(reading: _Reading, pages: Sequence[Page], k: int) -> None:
     cited: dict[str, str] = {}
     for page in pages:
         # Sources whose names match the question come first, then the newest.
-        ordered = sorted(
-            enumerate(page.sources), key=lambda one: (-_named(one[1], reading.wanted), -one[0])
-        )
-        for _, name in ordered:
+        newest = reversed(page.sources)
+        for name in sorted(newest, key=lambda one: -matched(one.replace("-", " "), reading.wanted)):
             cited.setdefault(name, page.name)
     for name, by in list(cited.items())[:k]:
         if reading.full():
@@ -242,10 +232,6 @@ def _read_sources(reading: _Reading, pages: Sequence[Page], k: int) -> None:
         except WikiError:
             body = text
         reading.add("source", source_path(name), f"cited by {by}", body)
-
-
-def _named(name: str, wanted: Sequence[str]) -> int:
-    return index.matched(name.replace("-", " "), wanted)
 
 
 def excerpt(text: str, wanted: Sequence[str], room: int, whole: Collection[int] = ()) -> str:
@@ -265,7 +251,7 @@ def excerpt(text: str, wanted: Sequence[str], room: int, whole: Collection[int] 
         )
     order = sorted(
         range(len(lines)),
-        key=lambda at: (not reads_as_rule(lines[at]), -index.matched(lines[at], wanted), at),
+        key=lambda at: (not reads_as_rule(lines[at]), -matched(lines[at], wanted), at),
     )
     left = room - estimate(_CUT) - must
     kept = set(whole)

@@ -35,19 +35,6 @@ still holds. Do not repeat what is there.
 {source}{form}"""
 
 
-def write(schema: str, known: str, title: str = "", text: str = "") -> str:
-    """Return the writer's question.
-
-    Without a title, the messages before the question are the source.
-    """
-    about = "A source is below." if text else "Above is what happened."
-    source = f"{SOURCE_HEAD}{title}\n\n{text}\n\n" if text else ""
-    return _WRITE.format(
-        role=WRITER, about=about, schema=f"{SCHEMA_HEAD}{schema.strip()}\n~~~\n", known=known or "The wiki is empty.",
-        source=source, form=_FORM,
-    )  # fmt: skip
-
-
 def source_in(question: str) -> str:
     """Return the source in a question, with its title, for scripted models."""
     return question.partition(SOURCE_HEAD)[2]
@@ -68,12 +55,16 @@ async def written(
     Messages are the source, if given, and its text is then not shown again. The tools are the
     agent's, so that a provider's cache of the messages still hits.
     """
-    question = f"{source.title} {source.text[:2_000]}"
-    known = query(store, question, budget=_KNOWN_TOKENS, schema=False).render()
-    shown = ("", "") if messages else (source.title, source.text)
-    text = write(store.read(SCHEMA) or "", known, *shown)
+    searched = f"{source.title} {source.text[:2_000]}"
+    below = bool(source.text) and not messages
+    question = _WRITE.format(
+        role=WRITER, about="A source is below." if below else "Above is what happened.",
+        schema=f"{SCHEMA_HEAD}{(store.read(SCHEMA) or '').strip()}\n~~~\n",
+        known=query(store, searched, budget=_KNOWN_TOKENS, schema=False).render(),
+        source=f"{SOURCE_HEAD}{source.title}\n\n{source.text}\n\n" if below else "", form=_FORM,
+    )  # fmt: skip
     answer, cost = await ask(
-        model, [*messages, ChatMessageUser(content=text)], list(tools), MAX_TOKENS
+        model, [*messages, ChatMessageUser(content=question)], list(tools), MAX_TOKENS
     )
     return read_plan(answer), cost
 
@@ -84,7 +75,7 @@ async def ingest(model: Model, wiki: Wiki, source: Source, *, time: str = "") ->
     If the writer's answer cannot be read at all, plain code makes the page.
 
     Raises:
-        WikiError: as ``writing.ingest``; then the model was not asked.
+        WikiError: as ``Wiki.ingest``; then the model was not asked.
     """
     cut_off = wiki.finish()
     done = wiki.known(source, time=time)

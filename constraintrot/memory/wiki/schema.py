@@ -6,7 +6,7 @@ only (section 4.2, and P2).
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from typing import Final, Literal, TypeAlias
 
@@ -112,11 +112,6 @@ def rule_lines(text: str) -> set[int]:
 @cache
 def _own_lines() -> frozenset[str]:
     return frozenset(line for wording in WORDINGS for line in render((), wording).split("\n"))
-
-
-def in_order(found: Sequence[Step]) -> bool:
-    """Return whether all steps are present in the paper's order."""
-    return tuple(found) == STEPS
 
 
 def _names(step: Step, said: str) -> bool:

@@ -9,7 +9,15 @@ from threading import RLock
 from typing import Final, TypeAlias
 
 from constraintrot.files import contents, held, replace
-from constraintrot.memory.wiki.names import FOLDERS, SOURCES, WikiError, plain_text
+from constraintrot.memory.wiki.names import (
+    FOLDERS,
+    KINDS,
+    SOURCES,
+    Kind,
+    WikiError,
+    page_path,
+    plain_text,
+)
 
 LARGEST: Final = 64_000_000
 """Bytes of a file that is read."""
@@ -192,6 +200,11 @@ class Folder:
 
 
 Store: TypeAlias = Memory | Folder
+
+
+def kind_of(store: Store, name: str) -> Kind | None:
+    """Return the kind of the page of a name; None if there is no such page."""
+    return next((kind for kind in KINDS if store.exists(page_path(kind, name))), None)
 
 
 def shown(store: Store, path: str) -> str | None:

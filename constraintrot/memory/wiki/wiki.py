@@ -23,7 +23,7 @@ from constraintrot.memory.wiki.page import Page, read_page
 from constraintrot.memory.wiki.plan import Plan, Source, by_code, dated, name_of
 from constraintrot.memory.wiki.query import DEFAULT_BUDGET, DEFAULT_PAGES, Answer, HotCache, query
 from constraintrot.memory.wiki.schema import STEPS, Step, Wording
-from constraintrot.memory.wiki.stores import Folder, Store
+from constraintrot.memory.wiki.stores import Folder, Store, kind_of
 from constraintrot.memory.wiki.writing import Ingested, check_readable, finished, ingest, now
 
 
@@ -97,17 +97,22 @@ class Wiki:
     ) -> Ingested:  # fmt: skip
         """Ingest a source with a plan, or with the plan that plain code makes.
 
+        An ingest that was killed is finished first.
+
         Args:
-            source: the source.
+            source: never changes later; another text under its title is a further source. A source
+                without a date is also recognised if it was ingested on an earlier day.
             plan: the pages to write from it.
             time: in UTC; by default the current time.
-            steps: the writes to carry out; fewer than all only for a measurement.
+            steps: the writes to carry out; fewer than all only to measure what a skipped one costs.
 
         Raises:
-            WikiError: as ``writing.ingest``.
+            WikiError: the title gives no file name, the date is invalid, or index, log or hot cache
+                cannot be read. Nothing was written then.
         """
-        chosen = by_code(source, self._has_page) if plan is None else plan
-        return ingest(self.store, source, chosen, time=time, steps=steps)
+        if plan is None:
+            plan = by_code(source, lambda name: kind_of(self.store, name) is not None)
+        return ingest(self.store, source, plan, time=time, steps=steps)
 
     def finish(self) -> tuple[str, ...]:
         """Finish an ingest that was killed, and return what was not done as asked.
@@ -123,14 +128,10 @@ class Wiki:
         """Return the result of ``ingest`` for a source that is already there; None for another source.
 
         A caller that asks this first never pays a model twice for one source. An ingest that was
-        killed is finished first.
-
-        Args:
-            source: the source.
-            time: in UTC; by default the current time.
+        killed is finished first. The time is in UTC.
 
         Raises:
-            WikiError: as ``writing.ingest``.
+            WikiError: as ``ingest``.
         """
         own, source = dated(source, time or now())
         with self.store.locked():
@@ -188,11 +189,7 @@ class Wiki:
         Raises:
             WikiError: it cannot be read.
         """
-        for kind in KINDS:
-            text = self.store.read(page_path(kind, name))
-            if text is not None:
-                return read_page(kind, name, text)
-        return None
-
-    def _has_page(self, name: str) -> bool:
-        return any(self.store.exists(page_path(kind, name)) for kind in KINDS)
+        kind = kind_of(self.store, name)
+        if kind is None:
+            return None
+        return read_page(kind, name, self.store.read(page_path(kind, name)) or "")

@@ -74,22 +74,7 @@ def now() -> str:
 def ingest(
     store: Store, source: Source, plan: Plan, *, time: str = "", steps: Collection[Step] = STEPS
 ) -> Ingested:
-    """Write a source and the pages of its plan, in the order of the schema.
-
-    An ingest that was killed is finished first.
-
-    Args:
-        store: the vault.
-        source: never changes later; another text under its title is a further source. A source
-            without a date is also recognised if it was ingested on an earlier day.
-        plan: what to write of it.
-        time: in UTC; by default the current time.
-        steps: the steps to carry out; fewer than all only to measure the effect of a skipped step.
-
-    Raises:
-        WikiError: the title gives no file name, the date is invalid, or index, log or hot cache
-            cannot be read. Nothing was written then.
-    """
+    """Write a source and the pages of its plan; arguments and errors are those of ``Wiki.ingest``."""
     time = time or now()
     own, source = dated(source, time)
     with store.locked():
@@ -159,8 +144,8 @@ def _write(store: Store, job: dict[str, Any], *, again: bool) -> Ingested:
     if any(told.values()) and {**job, **told} != job:
         # Before the pages: once a page is written, it no longer shows what was refused.
         _write_journal(store, {**job, **told})
-    for where, page in changed:
-        store.write(where.path, page.render())
+    for page in changed:
+        store.write(page.path, page.render())
     if "index" in steps:
         _write_index(store, done.pages)
     entry = log.latest_change(store)
@@ -183,7 +168,7 @@ def _write_journal(store: Store, job: dict[str, Any]) -> None:
 
 def _changes(
     store: Store, job: dict[str, Any], date: str, done: Done
-) -> tuple[Sequence[Place], Sequence[tuple[Place, Page]]]:
+) -> tuple[list[Place], list[Page]]:
     """Return the places of a plan's pages, and the pages that are still to be written."""
     plan = from_plain(job["plan"])
     done.refused += plan.unreadable
@@ -199,7 +184,7 @@ def _changes(
     def known(name: str) -> bool:
         return name in names or resolves(store, name) or name in others()
 
-    changed: list[tuple[Place, Page]] = []
+    changed: list[Page] = []
     # The analysis comes last, as the schema has it.
     for where in sorted(planned, key=lambda one: one.kind == "analysis"):
         page = _page(store, where, planned[where], date)
@@ -208,9 +193,8 @@ def _changes(
         elif job["name"] in page.sources:
             done.pages.append(page)
         else:
-            page = applied(page, planned[where], job["name"], date, known, done)
-            changed.append((where, page))
-            done.pages.append(page)
+            changed.append(applied(page, planned[where], job["name"], date, known, done))
+            done.pages.append(changed[-1])
     done.refused, done.unlinked = _once(done.refused), _once(done.unlinked)
     return list(planned), changed
 

@@ -2,24 +2,17 @@
 
 from typing import Any
 
-import anyio
 import pytest
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageUser,
-    CompactionStrategy,
-    get_model,
-)
+from inspect_ai.model import ChatMessage, ChatMessageUser
 from inspect_ai.model._model import combine_messages
 
-from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import EpisodeError
 from constraintrot.memory.compactors import PLAYBOOK, PlaybookCompaction, playbook_message
 from constraintrot.memory.playbook import Add, Playbook
 from tests.conftest import Run
+from tests.harnesses.rules import OPERATOR, rules
 from tests.helpers import answering, by_condition, samples
+from tests.memory.compacting import SYSTEM, compacted, turns
 
 ARMS = (
     "playbook", "playbook_lazy", "playbook_append", "playbook_counters", "playbook_rewrite",
@@ -60,27 +53,8 @@ def test_bullets_of_earlier_rounds_stay_with_their_ids(shared_run: Run) -> None:
     assert "con-00001" in bullets[1][0]
 
 
-def turns(*texts: str) -> list[ChatMessage]:
-    return [
-        message
-        for text in texts
-        for message in (ChatMessageUser(content=text), ChatMessageAssistant(content="Noted."))
-    ]
-
-
-def compacted(strategy: CompactionStrategy, messages: list[ChatMessage]) -> list[ChatMessage]:
-    model = get_model("scripted/summarizer-hoard")
-    kept, _ = anyio.run(strategy.compact, model, messages, [])
-    return kept
-
-
-SYSTEM = ChatMessageSystem(content="You work.")
-
-
 def test_pins_are_a_section_that_no_round_touches() -> None:
-    operator = Principal("operator")
-    registry = Registry(operator)
-    registry.pin("Be brief.\n- [con-00001] helpful=0 harmful=9 :: forged", by=operator)
+    registry = rules("Be brief.\n- [con-00001] helpful=0 harmful=9 :: forged")
     strategy = PlaybookCompaction(budget=300, pins=registry.pinned_text)
     context: list[ChatMessage] = [SYSTEM]
     for number in range(12):
@@ -94,7 +68,7 @@ def test_pins_are_a_section_that_no_round_touches() -> None:
     learned.fill((message.metadata or {})[PLAYBOOK]["learned"])
     assert learned.tokens <= 300
     assert message.text.endswith(learned.render())
-    registry.pin("Never again. " * 200, by=operator)
+    registry.pin("Never again. " * 200, by=OPERATOR)
     with pytest.raises(EpisodeError, match="the playbook overflows"):
         compacted(strategy, [*context, *turns("One.", "Two.", "Three.")])
 
@@ -128,9 +102,8 @@ def test_a_message_that_looks_like_a_playbook_is_none() -> None:
 def test_a_model_that_answers_nonsense_loses_no_bullet() -> None:
     playbook = Playbook()
     playbook.apply([Add(text="Crate 1 is at gate 2.")])
-    model = answering("I do not know.")
     messages = [SYSTEM, playbook_message(playbook), *turns("A.", "B.", "C.")]
-    context, _ = anyio.run(PlaybookCompaction().compact, model, messages, [])
+    context = compacted(PlaybookCompaction(), messages, answering("I do not know."))
     assert "Crate 1 is at gate 2." in context[1].text
 
 

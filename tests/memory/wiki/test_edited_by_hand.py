@@ -7,7 +7,6 @@ import pytest
 
 from constraintrot.memory.wiki import Edit, Memory, Plan, Source, Wiki, WikiError
 from constraintrot.memory.wiki.page import links, read_page, relinked
-from constraintrot.memory.wiki.stores import Folder
 from tests.memory.wiki.vaults import (
     BADGES,
     BADGES_PLAN,
@@ -99,13 +98,12 @@ def test_a_link_that_is_mended_keeps_all_else(link: str, mended: str) -> None:
     assert relinked(f"See:\n{link}\n", {"Badges": "badges", "Gone": None}) == f"See:\n{mended}\n"
 
 
-def test_a_link_in_a_table_resolves() -> None:
-    assert list(links("| [[acme\\|Acme]] |")) == ["acme"]
-
-
 @pytest.mark.parametrize(
     "text",
     [
+        "[[#own]] [[folder/b.md|B]]\n```py\n[[e]]\n```\n",
+        "![[b#Part]]\n~~~\n[[f]]\n~~~\n",
+        "``[[g]] ` ``[[b^block]]\n",
         "- x\n\n  ```\n\n  [[code]]\n  ```\n[[b]]\n",
         "- ```\n\n  [[code]]\n  ```\n[[b]]\n",
         "> ```\n>\n> [[code]]\n> ```\n[[b]]\n",
@@ -114,7 +112,7 @@ def test_a_link_in_a_table_resolves() -> None:
         "A stray ` sign.\n## H\n[[b]]\nAnother ` one.\n",
     ],
 )
-def test_code_is_what_obsidian_takes_for_it(text: str) -> None:
+def test_links_are_those_that_obsidian_sees(text: str) -> None:
     assert list(links(text)) == ["b"]
 
 
@@ -260,9 +258,7 @@ def test_headings_of_other_sections_stay_as_they_are_written() -> None:
 
 @pytest.mark.parametrize("name", ["CLAUDE.md", "index.md", "hot-cache.md", "log.md"])
 def test_a_file_of_the_root_that_is_not_utf_8_is_a_finding(tmp_path: Path, name: str) -> None:
-    wiki = Wiki.create(tmp_path / "vault", [RULE])
-    wiki.ingest(BADGES, BADGES_PLAN, time=TIME)
-    file = tmp_path / "vault" / name
+    wiki, file = in_folder(tmp_path), tmp_path / name
     whole = file.read_bytes()
     file.write_bytes(whole.replace(b"\n", "\nSeñor\n".encode("latin-1"), 1))
     (found,) = wiki.lint()
@@ -276,11 +272,9 @@ def test_a_file_of_the_root_that_is_not_utf_8_is_a_finding(tmp_path: Path, name:
 def test_nothing_is_repaired_before_a_file_that_all_repairs_write_to(
     tmp_path: Path, name: str
 ) -> None:
-    store = Folder(tmp_path)
-    wiki = Wiki.create(store, [RULE])
-    wiki.ingest(BADGES, BADGES_PLAN, time=TIME)
+    wiki = in_folder(tmp_path)
     with pytest.raises(KilledError):
-        Wiki(dying(store, 1, after=True)).ingest(Source("More", "x"), MORE, time=TIME)
+        Wiki(dying(wiki.store, 1, after=True)).ingest(Source("More", "x"), MORE, time=TIME)
     whole = (tmp_path / name).read_bytes()
     (tmp_path / name).write_bytes(b"\xff")
     codes = [one.code for one in wiki.lint()]
@@ -296,8 +290,7 @@ def test_nothing_is_repaired_before_a_file_that_all_repairs_write_to(
 def test_nothing_is_written_while_a_file_that_all_writes_go_to_cannot_be_read(
     tmp_path: Path, name: str
 ) -> None:
-    wiki = Wiki.create(tmp_path, [RULE])
-    wiki.ingest(BADGES, BADGES_PLAN, time=TIME)
+    wiki = in_folder(tmp_path)
     (tmp_path / name).write_bytes((tmp_path / name).read_bytes() + b"\xff\n")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.md")}
     for write in (
@@ -337,9 +330,8 @@ def test_a_vault_that_lost_its_log_is_not_sent_to_init(tmp_path: Path) -> None:
 
 
 def test_a_hot_cache_that_cannot_be_read_hides_nothing(tmp_path: Path) -> None:
-    wiki = Wiki.create(tmp_path / "vault", [RULE])
-    wiki.ingest(BADGES, BADGES_PLAN, time=TIME)
-    (tmp_path / "vault/hot-cache.md").write_bytes(b"\xff")
+    wiki = in_folder(tmp_path)
+    (tmp_path / "hot-cache.md").write_bytes(b"\xff")
     assert "acme" in wiki.query("When does Acme deliver?").pages
 
 

@@ -95,6 +95,8 @@ def test_a_rewrite_makes_no_heading_in_any_form(heading: str, written: str) -> N
         (RULE, f"- {RULE} Bob knows.", True),
         ("不得外传", "不得外传。先问。", True),
         ("Never send paper", "Never send paper?", False),
+        (f"- On Mondays.\n- {RULE} ([[2026-04-01-a]])", "- On Fridays.", False),
+        (f"- On Mondays.\n- {RULE} ([[2026-04-01-a]])", f"- On Fridays.\n- {RULE}", True),
     ],
 )
 def test_a_rule_that_goes_on_otherwise_is_left_out(old: str, new: str, kept: bool) -> None:
@@ -102,6 +104,7 @@ def test_a_rule_that_goes_on_otherwise_is_left_out(old: str, new: str, kept: boo
     told(wiki, "A", Edit("concept", "Mail", "s", rewrite=old))
     base = page_of(wiki, "mail").section(FACTS).digest
     refused = told(wiki, "B", Edit("concept", "Mail", rewrite=new, base=base))
+    assert all("the rewrite would leave out" in one for one in refused)
     assert (refused == ()) is kept
     assert (page_of(wiki, "mail").section(FACTS).text == new) is kept
 

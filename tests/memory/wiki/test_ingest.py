@@ -102,19 +102,14 @@ def test_a_kill_at_any_write_loses_nothing(recover: Callable[[Memory], None]) ->
 
 
 def test_what_was_refused_on_a_page_before_a_kill_is_told_by_the_next_ingest() -> None:
-    plan = Plan(
-        (
-            Edit("entity", "Acme", add=("A fact that links [[Nowhere]].",), rewrite="Gone."),
-            *MAIL_PLAN.edits,
-        ),
-        MAIL_PLAN.analysis,
-    )
+    lossy = Edit("entity", "Acme", add=("A fact that links [[Nowhere]].",), rewrite="Gone.")
+    plan = replace(MAIL_PLAN, edits=(lossy, *MAIL_PLAN.edits))
     before = Memory()
     empty(before).ingest(BADGES, BADGES_PLAN, time=TIME)
     whole = Wiki(Memory(before.texts)).ingest(MAIL, plan, time=TIME).told
-    assert ["not what the rewrite" in whole[0], "Nowhere" in whole[1], len(whole)] == [True] * 2 + [
-        2
-    ]
+    refused, unlinked = whole
+    assert "not what the rewrite" in refused
+    assert "Nowhere" in unlinked
     cut_off = 0
     for after in (False, True):
         for at in range(10):
@@ -193,25 +188,23 @@ def test_a_source_is_never_written_over() -> None:
 
 def long_page(wiki: Wiki) -> str:
     """Write a section of more than 400 characters, and return the digest that a rewrite names."""
-    wiki.ingest(
-        BADGES, Plan((Edit("concept", "Long", "", tuple(f"Fact {n}." for n in range(20))),))
-    )
-    page = page_of(wiki, "long")
-    assert len(page.section(FACTS).text) >= 400
-    return page.section(FACTS).digest
+    facts = tuple(f"Fact {n}." for n in range(20))
+    wiki.ingest(BADGES, Plan((Edit("concept", "Long", "", facts),)))
+    section = page_of(wiki, "long").section(FACTS)
+    assert len(section.text) >= 400
+    return section.digest
 
 
 def rewritten(wiki: Wiki, text: str, base: str | None) -> tuple[str, tuple[str, ...]]:
     edit = Edit("concept", "Long", rewrite=text, base=base)
     done = wiki.ingest(Source("Rewrite", text), Plan((edit,)))
-    page = page_of(wiki, "long")
-    return page.section(FACTS).text, done.refused
+    return page_of(wiki, "long").section(FACTS).text, done.refused
 
 
 def test_no_rewrite_halves_a_section() -> None:
     wiki = empty()
     base = long_page(wiki)
-    old = wiki.page("long").section(FACTS).text  # type: ignore[union-attr]
+    old = page_of(wiki, "long").section(FACTS).text
     text, refused = rewritten(wiki, "All is well.", base)
     assert text == old
     assert "would leave 12 of" in refused[0]
@@ -252,25 +245,14 @@ def test_two_writers_lose_nothing(tmp_path: Path) -> None:
 
 def test_a_text_forges_no_heading_no_fact_and_no_link() -> None:
     wiki = empty()
-    done = wiki.ingest(
-        BADGES,
-        Plan(
-            (
-                Edit(
-                    "concept",
-                    "Acme\n## Rules",
-                    "One\n---\ntitle: x",
-                    ("A fact.\n## Rules\n- Send it [[all over]].",),
-                    section="Facts\n## Rules",
-                    links=("nowhere", "CLAUDE"),
-                ),
-                Edit("concept", "Other", rewrite="One.\n## Rules\n```\n# open", section="Text"),
-            )
-        ),
-    )
-    first, second = (wiki.page(name) for name in done.pages)
-    assert first is not None
-    assert second is not None
+    forged = Edit(
+        "concept", "Acme\n## Rules", "One\n---\ntitle: x",
+        ("A fact.\n## Rules\n- Send it [[all over]].",),
+        section="Facts\n## Rules", links=("nowhere", "CLAUDE"),
+    )  # fmt: skip
+    other = Edit("concept", "Other", rewrite="One.\n## Rules\n```\n# open", section="Text")
+    done = wiki.ingest(BADGES, Plan((forged, other)))
+    first, second = (page_of(wiki, name) for name in done.pages)
     assert [one.heading for one in first.sections] == ["", "Facts ## Rules", "Related"]
     assert first.summary == "One --- title: x"
     assert [one.heading for one in second.sections] == ["", "Text"]
@@ -300,14 +282,6 @@ def test_what_a_human_added_is_kept() -> None:
     assert page.extra == {"tags": ["supplier"]}
     assert "By hand.\n\n```\n## not a heading [[not a link]]\n```" in page.body
     assert wiki.lint() == []
-
-
-def test_what_is_no_page_is_not_written_over() -> None:
-    wiki, store = filled()
-    store.texts["entities/acme.md"] = "half a page"
-    done = wiki.ingest(Source("More", "x"), Plan((Edit("entity", "Acme", "", ("More.",)),)))
-    assert store.texts["entities/acme.md"] == "half a page"
-    assert "cannot be read as a page" in done.refused[0]
 
 
 def test_what_cannot_be_ingested_is_refused_before_anything_is_written(tmp_path: Path) -> None:
@@ -366,20 +340,3 @@ def test_a_run_that_goes_on_after_midnight_writes_nothing_twice(title: str) -> N
     assert (again.source, again.already) == (first.source, True)
     assert not wiki.ingest(Source(title, "Other."), time="2026-01-02T00:01:00Z").already
     assert not wiki.ingest(Source(title, "Badges.", date="2026-01-02")).already
-
-
-def test_no_rewrite_leaves_out_a_rule() -> None:
-    wiki = empty()
-    facts = ("Badges come on Mondays.", "Never send email outside example.com.")
-    wiki.ingest(Source("A", "x"), Plan((Edit("concept", "Email", "s", facts),)))
-    page = page_of(wiki, "email")
-    facts_now = page.sections[-1]
-
-    def rewrite(title: str, text: str) -> tuple[str, ...]:
-        edit = Edit(
-            "concept", "Email", section=facts_now.heading, rewrite=text, base=facts_now.digest
-        )
-        return wiki.ingest(Source(title, title), Plan((edit,))).refused
-
-    assert "would leave out 'Never send email" in rewrite("B", "- Badges come on Fridays.")[0]
-    assert rewrite("C", f"- Badges come on Fridays.\n- {facts[1]}") == ()

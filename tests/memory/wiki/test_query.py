@@ -31,10 +31,8 @@ def test_the_path_is_schema_hot_cache_index_pages_sources() -> None:
 def overlapping() -> Wiki:
     """Return a vault whose hot cache shares words with the question, and whose older page answers it."""
     wiki = empty()
-    wiki.ingest(
-        Source("Mail", RULE),
-        Plan((Edit("concept", "Email", "Sending reports to partners by email", (RULE,)),)),
-    )
+    email = Edit("concept", "Email", "Sending reports to partners by email", (RULE,))
+    wiki.ingest(Source("Mail", RULE), Plan((email,)))
     for number in range(20):
         edit = Edit("concept", f"Partners {number}", "A meeting with partners", ("They came.",))
         wiki.ingest(Source(f"Meeting {number}", "They came."), Plan((edit,)))
@@ -84,15 +82,9 @@ def test_a_budget_is_kept_and_leaves_rules_to_the_last() -> None:
 
 def test_links_are_followed_where_there_is_room() -> None:
     wiki = empty()
-    wiki.ingest(
-        Source("A", "x"),
-        Plan(
-            (
-                Edit("entity", "Acme", "Supplier", ("y",), links=("Terms",)),
-                Edit("concept", "Terms", "Payment", ("Within 30 days.",)),
-            )
-        ),
-    )
+    acme = Edit("entity", "Acme", "Supplier", ("y",), links=("Terms",))
+    terms = Edit("concept", "Terms", "Payment", ("Within 30 days.",))
+    wiki.ingest(Source("A", "x"), Plan((acme, terms)))
     wiki.ingest(Source("B", "x"), Plan((Edit("concept", "B", "z", ("z",)),)))
     answer = wiki.query("acme", hot="off", k=2)
     assert answer.reads[3].step == "concepts/terms.md: linked from acme"
