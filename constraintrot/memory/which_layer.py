@@ -163,17 +163,17 @@ def play(question: Question, folder: Path) -> list[Row]:
     """
     parameters = question.checked()
     wanted = list(_wanted(question, parameters))
-    known = {
-        (row.family, row.seed, row.arm): row for row in rows(folder) if row.key == question.key
-    }
-    todo = [one for one in wanted if one not in known]
-    if todo:
+    known = _known(question, folder)
+    if todo := [one for one in wanted if one not in known]:
         folder.mkdir(parents=True, exist_ok=True)
         _evaluated(question, parameters, todo, folder)
-        known = {
-            (row.family, row.seed, row.arm): row for row in rows(folder) if row.key == question.key
-        }
+        known = _known(question, folder)
     return [known[one] for one in wanted]
+
+
+def _known(question: Question, folder: Path) -> dict[tuple[str, int, str], Row]:
+    key = question.key
+    return {(row.family, row.seed, row.arm): row for row in rows(folder) if row.key == key}
 
 
 def _wanted(question: Question, parameters: Parameters) -> Iterator[tuple[str, int, str]]:

@@ -15,6 +15,7 @@ exists to measure that.
 import hashlib
 import json
 import re
+from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
@@ -63,10 +64,23 @@ class _Cache(Layer):
         self.keyed, self.most, self.ttl, self.clock = keyed, most, ttl, clock
         self._kept: OrderedDict[str, dict[str, tuple[float, ModelOutput]]] = OrderedDict()
 
+    async def run(self, context: Context) -> Ran:
+        """Look the request up."""
+        if not _asks(context):
+            return context, {}
+        found, notes = self._found(self._scope(context), context.query)
+        if found is None:
+            return context, {"hit": False}
+        answer = found.model_copy(deep=True)
+        answer.metadata = {**(answer.metadata or {}), "replayed": self.name}
+        return replace(context, answer=answer), {"hit": True, **notes}
+
+    @abstractmethod
+    def _found(self, scope: str, query: str) -> tuple[ModelOutput | None, dict[str, float]]:
+        """Return the stored answer to a request, and notes for the trace."""
+
     def _scope(self, context: Context) -> str:
-        if self.keyed == "query":
-            return ""
-        return _digested(context)
+        return "" if self.keyed == "query" else _digested(context)
 
     def _keep(self, scope: str, query: str, output: ModelOutput) -> None:
         known = self._kept.setdefault(scope, {})
@@ -77,11 +91,6 @@ class _Cache(Layer):
             del known[next(iter(known))]
         while len(self._kept) > self.most:
             self._kept.popitem(last=False)
-
-    def _fresh(self, scope: str) -> dict[str, ModelOutput]:
-        known = self._kept.get(scope, {})
-        now = self.clock()
-        return {query: output for query, (at, output) in known.items() if now - at < self.ttl}
 
     def answered(self, context: Context, output: ModelOutput) -> ModelOutput:
         """Keep the answer, unless it is from a cache or was cut off."""
@@ -97,15 +106,11 @@ class ExactCache(_Cache):
 
     name = "exact_cache"
 
-    async def run(self, context: Context) -> Ran:
-        """Look the request up."""
-        if not _asks(context):
-            return context, {}
-        scope = self._scope(context)
-        known = self._kept.get(scope, {}).get(context.query)
+    def _found(self, scope: str, query: str) -> tuple[ModelOutput | None, dict[str, float]]:
+        known = self._kept.get(scope, {}).get(query)
         if known is None or self.clock() - known[0] >= self.ttl:
-            return context, {"hit": False}
-        return replace(context, answer=_replay(known[1], self.name)), {"hit": True}
+            return None, {}
+        return known[1], {}
 
 
 class SemanticCache(_Cache):
@@ -140,22 +145,15 @@ class SemanticCache(_Cache):
         self.least = self.similarity.least if least is None else least
         self.guard = guard
 
-    async def run(self, context: Context) -> Ran:
-        """Look for the most similar request."""
-        if not _asks(context):
-            return context, {}
-        known = self._fresh(self._scope(context))
-        if context.query in known:
-            best: tuple[float, str] | None = (1.0, context.query)
-        else:
-            # A call acts on what the other request names.
-            found = known.items()
-            told = [q for q, output in found if not (self.guard and _calls(output))]
-            best = self._likest(context.query, told)
-        if best is None:
-            return context, {"hit": False}
-        answer = _replay(known[best[1]], self.name)
-        return replace(context, answer=answer), {"hit": True, "likeness": best[0]}
+    def _found(self, scope: str, query: str) -> tuple[ModelOutput | None, dict[str, float]]:
+        kept, now = self._kept.get(scope, {}), self.clock()
+        known = {one: output for one, (at, output) in kept.items() if now - at < self.ttl}
+        if query in known:
+            return known[query], {"likeness": 1.0}
+        # A call acts on what the other request names.
+        told = [one for one, output in known.items() if not (self.guard and _calls(output))]
+        best = self._likest(query, told)
+        return (None, {}) if best is None else (known[best[1]], {"likeness": best[0]})
 
     def _likest(self, query: str, known: list[str]) -> tuple[float, str] | None:
         pairs = self.similarity.alike([query, *known], [0], self.least)
@@ -167,12 +165,6 @@ class SemanticCache(_Cache):
 def replayed(output: ModelOutput) -> str | None:
     """Return the name of the cache that an answer comes from; None if a model gave it."""
     return (output.metadata or {}).get("replayed")
-
-
-def _replay(output: ModelOutput, by: str) -> ModelOutput:
-    made = output.model_copy(deep=True)
-    made.metadata = {**(output.metadata or {}), "replayed": by}
-    return made
 
 
 def _calls(output: ModelOutput) -> bool:

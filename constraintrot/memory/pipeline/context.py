@@ -224,10 +224,8 @@ def same(one: ChatMessage, other: ChatMessage) -> bool:
     """Return whether two messages say the same, whatever their ids and metadata."""
     if one is other:
         return True
-    calls = [
-        m.tool_calls if isinstance(m, ChatMessageAssistant) else None for m in (one, other)
-    ]  # fmt: skip
-    return one.role == other.role and one.content == other.content and calls[0] == calls[1]
+    calls, others = (getattr(m, "tool_calls", None) for m in (one, other))
+    return one.role == other.role and one.content == other.content and calls == others
 
 
 def size(messages: Sequence[ChatMessage]) -> int:

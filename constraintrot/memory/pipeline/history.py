@@ -89,8 +89,7 @@ class Compaction(Layer):
 
     async def run(self, context: Context) -> Ran:
         """Compact the history if that is due."""
-        context, forgot = resumed(context)
-        notes = {"forgot": True} if forgot else {}
+        context, notes = resumed(context)
         if not due(context, self.threshold):
             return context, notes
         shown = list(context.messages)
@@ -134,8 +133,7 @@ class Handoff(Layer):
 
     async def run(self, context: Context) -> Ran:
         """Hand off if that is due."""
-        context, forgot = resumed(context)
-        notes = {"forgot": True} if forgot else {}
+        context, notes = resumed(context)
         session = context.session
         if session.compactions < self.after or not due(context, self.threshold):
             return context, notes
@@ -216,15 +214,14 @@ class Summary(OlderTurns):
         return [summary], summary
 
 
-def resumed(context: Context) -> tuple[Context, bool]:
-    """Return the context with its compacted history, and whether the compaction had to be dropped."""
+def resumed(context: Context) -> Ran:
+    """Return the context with its compacted history; a note says if that had to be dropped."""
     if context.client is not None:
-        return context, False
+        return context, {}
     messages = context.session.resumed(context.messages)
-    forgot = messages is None
     kept = context.messages if messages is None else tuple(messages)
     made = replace(context, messages=kept, client=context.messages)
-    return made.sized_as(context), forgot
+    return made.sized_as(context), {"forgot": True} if messages is None else {}
 
 
 def _model() -> Model:

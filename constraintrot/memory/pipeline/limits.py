@@ -21,12 +21,7 @@ _ENTRIES: Final = ("memory", "retrieval", "domain")
 
 
 def category(message: ChatMessage, *, request: bool = False) -> str:
-    """Return the budget category of a message.
-
-    Args:
-        message: the message; a ``category`` in its metadata comes before its role.
-        request: whether it is the last request.
-    """
+    """Return the budget category of a message: that of its metadata, else that of its role."""
     given = (message.metadata or {}).get(CATEGORY)
     if given in _ENTRIES:
         return str(given)
@@ -59,7 +54,9 @@ class Limits(Layer):
             cut = _over(context.budget, name, groups[name])
             if cut:
                 gone[name] = len(cut)
-                messages = [_without(m) if id(m) in cut else m for m in messages]
+                # A cut message stays, because a call needs a result.
+                left_out = {"content": CUT}
+                messages = [m.model_copy(update=left_out) if id(m) in cut else m for m in messages]
         # History makes room for pins and tools that exceed their parts.
         pinned = context.pinned_tokens + size(groups["system"]) - budget.system
         tools = context.tools_tokens - budget.tools
@@ -104,11 +101,6 @@ def _check(name: str, used: int, most: int) -> None:
             f"{what} {used} tokens, the budget gives them {most}, and they are never cut; shorten"
             f" them, or raise {name} in the budget"
         )
-
-
-def _without(message: ChatMessage) -> ChatMessage:
-    # The message stays, because a call needs a result.
-    return message.model_copy(update={"content": CUT})
 
 
 def _turns(messages: list[ChatMessage], most: int) -> list[ChatMessage]:

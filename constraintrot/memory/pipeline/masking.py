@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, ModelOutput
-from inspect_ai.tool import ToolCall
 
 from constraintrot.errors import ParameterError
 from constraintrot.extras import require
@@ -213,7 +212,9 @@ def _each_text(message: ChatMessage, change: Callable[[str], str]) -> ChatMessag
         if parts != content:
             updates["content"] = parts
     if isinstance(message, ChatMessageAssistant) and message.tool_calls:
-        calls = [_call(call, change) for call in message.tool_calls]
+        calls = [
+            replace(call, arguments=_value(call.arguments, change)) for call in message.tool_calls
+        ]
         if calls != message.tool_calls:
             updates["tool_calls"] = calls
     # The model is shown a failed call's error, not its text.
@@ -222,11 +223,6 @@ def _each_text(message: ChatMessage, change: Callable[[str], str]) -> ChatMessag
         if told != message.error.message:
             updates["error"] = replace(message.error, message=told)
     return message.model_copy(update=updates) if updates else message
-
-
-def _call(call: ToolCall, change: Callable[[str], str]) -> ToolCall:
-    arguments = {name: _value(value, change) for name, value in call.arguments.items()}
-    return replace(call, arguments=arguments)
 
 
 def _value(value: Any, change: Callable[[str], str]) -> Any:

@@ -192,17 +192,8 @@ class Pipeline:
     ) -> ModelOutput:
         """Take a request through the layers to the model, and the answer back.
 
-        Args:
-            model: the model, which is asked unless a cache has the answer.
-            messages: the whole conversation, as the client has it.
-            tools: the client's tools.
-            session: the conversation's name.
-            tenant: the tenant of the request.
-            tool_choice: as Inspect takes it.
-            config: the sampling settings.
-
-        Raises:
-            PipelineOverflowError: the parts that must stay whole exceed the budget.
+        The model is asked, with the sampling settings of ``config``, unless a cache has the answer.
+        The other arguments and the errors are those of ``prepare``.
         """
         config = config or GenerateConfig()
         prepared = await self.prepare(

@@ -11,7 +11,9 @@ from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 from inspect_ai.agent import react
 from inspect_ai.dataset import Sample
+from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, get_model
+from inspect_ai.solver import use_tools
 from inspect_ai.tool import Tool, tool
 
 from constraintrot.memory.pipeline import Pipeline
@@ -57,6 +59,15 @@ def said(text: str) -> ModelOutput:
     return ModelOutput.from_content("m", text)
 
 
+def evaluated(agent: Any, request: str, model: Model, folder: Path) -> EvalSample:
+    """Return the sample of an agent's work on a request."""
+    task = Task(dataset=[Sample(input=request)], solver=agent)
+    (log,) = inspect_eval(task, model=model, log_dir=str(folder), display="none")
+    assert log.status == "success", log.error
+    (sample,) = log.samples or []
+    return sample
+
+
 @pytest.mark.parametrize("how", ["solver", "react"])
 def test_an_agent_of_inspects_works_through_it(how: str, tmp_path: Any) -> None:
     model, shown = playing(
@@ -66,13 +77,9 @@ def test_an_agent_of_inspects_works_through_it(how: str, tmp_path: Any) -> None:
     agent: Any = (
         react(model=PipelineModel(pipeline, model), tools=[write_to()], submit=False)
         if how == "react"
-        else [_tools(), pipelined(pipeline)]
+        else [use_tools(write_to()), pipelined(pipeline)]
     )
-    task = Task(dataset=[Sample(input="Write to ana@example.org.")], solver=agent)
-    (log,) = inspect_eval(task, model=model, log_dir=str(tmp_path), display="none")
-    assert log.status == "success", log.error
-    assert log.samples is not None
-    (sample,) = log.samples
+    sample = evaluated(agent, "Write to ana@example.org.", model, tmp_path)
     assert sample.output.completion == "Wrote to ana@example.org."
     assert any(message.text == "wrote to ana@example.org" for message in sample.messages)
     assert len(shown) == 2
@@ -82,20 +89,12 @@ def test_an_agent_of_inspects_works_through_it(how: str, tmp_path: Any) -> None:
         assert "ana@" not in told
 
 
-def _tools() -> Any:
-    from inspect_ai.solver import use_tools
-
-    return use_tools(write_to())
-
-
 def test_the_solver_answers_meta_tools(tmp_path: Any) -> None:
     search = call(function="search_tools", query="write to somebody")
     through = call(function="execute_tool", toolName="write_to", params={"address": "Ana"})
     model, shown = playing(search, through, said("Done."))
-    solver: Any = [_tools(), pipelined(Pipeline([MetaTools(above=0)]))]
-    task = Task(dataset=[Sample(input="Write to Ana.")], solver=solver)
-    (log,) = inspect_eval(task, model=model, log_dir=str(tmp_path), display="none")
-    assert log.status == "success", log.error
+    solver: Any = [use_tools(write_to()), pipelined(Pipeline([MetaTools(above=0)]))]
+    evaluated(solver, "Write to Ana.", model, tmp_path)
     assert shown[1][-1].text == "write_to: Write to somebody."
     assert shown[2][-1].text == "wrote to Ana"
 

@@ -137,11 +137,8 @@ def test_a_rule_in_several_lines_keeps_its_deadline(rule: str) -> None:
 def test_a_request_keeps_its_image_where_the_pins_are_repeated() -> None:
     found = prepared(Pipeline([DualPosition(above=0)], pins=rules("Be kind.")), [shown("AAAA")])
     last = found.messages[-1]
-    assert [part.type for part in last.content if not isinstance(part, str)] == [
-        "text",
-        "image",
-        "text",
-    ]
+    kinds = [part.type for part in last.content if not isinstance(part, str)]
+    assert kinds == ["text", "image", "text"]
     assert "Be kind." in last.text
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from inspect_ai.model import ChatMessageUser
+from inspect_ai.model import ChatMessageUser, get_model
 
 from constraintrot.errors import ParameterError
 from constraintrot.memory.pipeline import Budget, Context, Pipeline, PipelineOverflowError
@@ -56,11 +56,8 @@ def test_a_layer_that_loses_everything_loses_no_pin() -> None:
 def test_a_trace_says_what_each_layer_did() -> None:
     pipeline = Pipeline([PrefixTiers(), Shredder()])
     first, second = prepared(pipeline, talk(3)).traces
-    assert (first.layer, first.changed, first.tokens_before) == (
-        "prefix",
-        False,
-        first.tokens_after,
-    )
+    assert (first.layer, first.changed) == ("prefix", False)
+    assert first.tokens_before == first.tokens_after
     assert (second.layer, second.changed, second.notes) == ("shredder", True, {"kept": 1})
     assert second.tokens_after < second.tokens_before == first.tokens_after
 
@@ -131,12 +128,9 @@ def test_limits_cut_the_oldest_turns_and_entries_and_nothing_else() -> None:
     told = texts(found)
     assert told[0] == "Be brief."
     assert told[-1] == "What was it?"
-    assert [text for text in told if text in (CUT, "found 2", "found 3")] == [
-        CUT,
-        CUT,
-        "found 2",
-        "found 3",
-    ]
+    assert [text for text in told if text == CUT or text.startswith("found")] == [
+        CUT, CUT, "found 2", "found 3",
+    ]  # fmt: skip
     assert not any("Request 0" in text for text in told)
     (trace,) = found.traces
     assert trace.notes["cut"]["retrieval"] == 2
@@ -205,8 +199,6 @@ def test_a_system_message_that_speaks_of_a_summary_is_none() -> None:
 
 
 def test_generate_asks_the_model_what_was_prepared() -> None:
-    from inspect_ai.model import get_model
-
     pipeline = Pipeline([], pins=rules(RULE))
     output = asyncio.run(pipeline.generate(get_model("mockllm/model"), [user("Hi.")]))
     assert output.completion
