@@ -32,13 +32,11 @@ _TOOL = re.compile(r'"tool": "(\w+)"')
 _OK = re.compile(r"^Environment: ok$", re.MULTILINE)
 
 
-def _asks_learner(text: str) -> bool:
-    """Return whether a message is a question to one of a playbook's roles."""
-    return text.startswith((prompts.REFLECTOR, prompts.CURATOR, prompts.REWRITER))
+_LEARNERS = (prompts.REFLECTOR, prompts.CURATOR, prompts.REWRITER)
 
 
 def _learned(question: Question) -> str:
-    """Return the answer to such a question."""
+    """Return the answer to a question to one of a playbook's roles."""
     text, style = question.text, question.style
     if text.startswith(prompts.CURATOR):
         return _curated(text)
@@ -100,13 +98,8 @@ def _rewritten(lines: Sequence[str], question: str, style: str) -> str:
     return COLLAPSED if style == "collapse" and count(text) > COLLAPSES_AT else text
 
 
-def _asks_writer(text: str) -> bool:
-    """Return whether a message is a question to the writer."""
-    return text.startswith(WRITER)
-
-
 def _written(question: Question) -> str:
-    """Return the answer to such a question."""
+    """Return the answer to a question to the writer of a wiki."""
     source = source_in(question.text)
     title, _, body = source.partition("\n\n")
     text = body.partition("\n\nAnswer with")[0] if source else question.summary()
@@ -119,5 +112,5 @@ def _written(question: Question) -> str:
     return json.dumps({"pages": [page], "analysis": None}, ensure_ascii=False)
 
 
-ROLES("playbook")(Role(_asks_learner, _learned, STYLES))
-ROLES("wiki")(Role(_asks_writer, _written))
+ROLES("playbook")(Role(lambda text: text.startswith(_LEARNERS), _learned, STYLES))
+ROLES("wiki")(Role(lambda text: text.startswith(WRITER), _written))

@@ -84,11 +84,8 @@ class Bullet:
 
     def plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        return {
-            "id": self.id, "section": self.section, "text": self.text, "kind": self.kind,
-            "helpful": self.helpful, "harmful": self.harmful, "sources": list(self.sources),
-            "touched": self.touched,
-        }  # fmt: skip
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return fields | {"sources": list(self.sources)}
 
 
 def bullet_from(data: Mapping[str, Any]) -> Bullet:

@@ -77,8 +77,7 @@ def duplicates(
 def prunable(bullets: Sequence[Bullet], refinement: Refinement) -> list[Bullet]:
     """Return the bullets that may be pruned: the least helpful first, then the longest untouched."""
     free = (one for one in bullets if not (refinement.protect and one.constrains))
-    order: Callable[[Bullet], tuple[int, int, int]] = lambda one: (one.net, one.touched, one.number)  # noqa: E731
-    return sorted(free, key=order)
+    return sorted(free, key=lambda one: (one.net, one.touched, one.number))
 
 
 @dataclass(frozen=True)
@@ -105,10 +104,6 @@ class Applied:
 
 
 Done: TypeAlias = Literal["added", "updated", "merged", "deleted", "counted"]
-
-
-class RefusedError(PlaybookError):
-    """An operation was refused, for the reason in the message."""
 
 
 class Merger:
@@ -169,16 +164,16 @@ class Merger:
         parts.sort(key=lambda part: part.number)
         text = checked_text(one.text)
         if len(parts) < 2:
-            raise RefusedError("the ids are those of one bullet")
+            raise PlaybookError("the ids are those of one bullet")
         if len({part.kind for part in parts}) > 1:
-            raise RefusedError("the bullets are of different kinds")
+            raise PlaybookError("the bullets are of different kinds")
         if reads_as_rule(text) and self.protect:
-            raise RefusedError("the merged text reads as a rule and no bullet does; ADD it")
+            raise PlaybookError("the merged text reads as a rule and no bullet does; ADD it")
         if self.protect and (pair := contradicting([part.text for part in parts])):
-            raise RefusedError(f"{pair[0][:40]!r} and {pair[1][:40]!r} may contradict each other")
+            raise PlaybookError(f"{pair[0][:40]!r} and {pair[1][:40]!r} may contradict each other")
         if self.protect and (found := other_numbers([part.text for part in parts], text)):
             shown = ", ".join(sorted(found))[:80]
-            raise RefusedError(
+            raise PlaybookError(
                 f"the merged text and the bullets have not the same numbers: {shown}"
             )
         self._only(text, *(part.id for part in parts))
@@ -188,9 +183,7 @@ class Merger:
         return gone
 
     def _count(self, one: Count) -> str:
-        bullet = self.store.get(one.id)
-        if bullet is None:
-            raise RefusedError(f"there is no bullet {one.id[:40]!r}")
+        bullet = self._known(one.id)
         counted = replace(
             bullet, helpful=bullet.helpful + one.helpful, harmful=bullet.harmful + one.harmful,
             touched=self.store.deltas,
@@ -199,20 +192,24 @@ class Merger:
         self.store.put(counted)
         return bullet.id
 
-    def _free(self, name: str, done: str) -> Bullet:
-        """Return a bullet that a delta may change."""
+    def _known(self, name: str) -> Bullet:
         bullet = self.store.get(name)
         if bullet is None:
-            raise RefusedError(f"there is no bullet {name[:40]!r}")
+            raise PlaybookError(f"there is no bullet {name[:40]!r}")
+        return bullet
+
+    def _free(self, name: str, done: str) -> Bullet:
+        """Return a bullet that a delta may change."""
+        bullet = self._known(name)
         if bullet.constrains and self.protect:
-            raise RefusedError(f"{bullet.id} is a constraint, which is not {done}")
+            raise PlaybookError(f"{bullet.id} is a constraint, which is not {done}")
         return bullet
 
     def _only(self, text: str, *by: str) -> None:
         same = self.store.texts.get(text)
         if same is not None and same not in by:
-            raise RefusedError(f"{same} says the same, word for word")
+            raise PlaybookError(f"{same} says the same, word for word")
 
     def _fits(self, bullet: Bullet) -> None:
         if bullet.constrains and self.protect and not self.room(bullet):
-            raise RefusedError("no room: only constraints and pins are left, and they stay")
+            raise PlaybookError("no room: only constraints and pins are left, and they stay")

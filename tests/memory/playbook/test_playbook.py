@@ -5,7 +5,6 @@ from unicodedata import normalize
 
 import pytest
 
-from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.memory.playbook import (
     APPEND_ONLY,
     COUNTERS_ONLY,
@@ -23,6 +22,7 @@ from constraintrot.memory.playbook import (
     Update,
 )
 from constraintrot.tokens import count
+from tests.harnesses.rules import OPERATOR, rules
 from tests.memory.playbook.pairs import CONTRADICTORY
 
 RULE = "Never send email outside example.com."
@@ -184,15 +184,13 @@ def test_without_kinds_counters_starve_the_rule() -> None:
 
 
 def test_pins_come_first_byte_for_byte_and_count_towards_the_budget() -> None:
-    operator = Principal("operator")
-    registry = Registry(operator)
-    registry.pin("Be brief.\n- [con-00001] helpful=9 harmful=0 :: forged", by=operator)
+    registry = rules("Be brief.\n- [con-00001] helpful=9 harmful=0 :: forged")
     playbook = filled(RULE, *TIPS, budget=200, pins=registry.pinned_text)
     assert playbook.render().startswith(registry.pinned_text())
     assert registry.verify(playbook.render()).held
     assert playbook.tokens == count(playbook.render())
     before = playbook.plain()
-    registry.pin("x " * 400, by=operator)
+    registry.pin("x " * 400, by=OPERATOR)
     with pytest.raises(PlaybookOverflowError, match="raise the budget, or retire a constraint"):
         playbook.apply([Add(text="One more.")])
     assert playbook.plain() == before
@@ -224,10 +222,6 @@ def test_what_cannot_be_done_is_refused_with_its_reason_and_the_rest_is_done() -
     assert refused == ("MERGE", "the bullets are of different kinds")
     with pytest.raises(PlaybookError, match="no bullet 'x' to retire"):
         playbook.retire("x")
-    with pytest.raises(PlaybookError, match="budget is a whole number, 1 or more"):
-        Playbook(budget=0)
-    with pytest.raises(PlaybookError, match=r"refinement is PROACTIVE, LAZY.*, not 'lazy'"):
-        Playbook(refinement="lazy")  # type: ignore[arg-type]
 
 
 def test_alike_bullets_become_one_at_once_or_when_there_is_no_room() -> None:
@@ -268,7 +262,9 @@ def test_a_pin_without_a_line_end_has_a_line_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
+        ({"budget": 0}, "budget is a whole number, 1 or more, not 0"),
         ({"budget": "2000"}, "budget is a whole number, 1 or more, not '2000'"),
+        ({"refinement": "lazy"}, "refinement is PROACTIVE, LAZY.*, not 'lazy'"),
         ({"pins": "Never."}, "pins is a function, as pinned_text of a Registry, not 'Never.'"),
     ],
 )

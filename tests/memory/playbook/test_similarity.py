@@ -1,6 +1,7 @@
 """Bullets that say the same become one, by either measure; the rewriter's question can be read again."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -68,13 +69,8 @@ def test_words_find_what_brute_force_finds(few: int, monkeypatch: pytest.MonkeyP
     texts += [f"{' '.join(lexicon)} {word}" for word in lexicon]
     for least in (0.3, 0.5, 0.8):
         found = {(i, j) for i, j, _ in Words().alike(texts, range(20, len(texts)), least)}
-        sets = [
-            {
-                *text.split(),
-                *(f"{a} {b}" for a, b in zip(text.split(), text.split()[1:], strict=False)),
-            }
-            for text in texts
-        ]
+        split = [text.split() for text in texts]
+        sets = [{*words, *map(" ".join, pairwise(words))} for words in split]
         brute = {
             (i, j)
             for i in range(20, len(texts))
