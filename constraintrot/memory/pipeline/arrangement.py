@@ -134,9 +134,7 @@ _BRIEFING: Final = re.compile(r"^[#*\s]*NEXT[_ ]STEPS\b", re.IGNORECASE | re.MUL
 def laundered(message: ChatMessage, *, first: bool = False) -> bool:
     """Return whether a message is a summary in the role of the system.
 
-    Args:
-        message: the message.
-        first: whether it is a conversation's first message, which is usually the operator's prompt.
+    The ``first`` message of a conversation is usually the operator's prompt.
     """
     if message.role != "system":
         return False

@@ -17,7 +17,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, TypeAlias, cast
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -146,7 +146,7 @@ def json_values(text: str) -> Iterator[Any]:
 
 def _listed(value: Any) -> list[Any] | None:
     if isinstance(value, dict):
-        inner: Any = cast("dict[str, Any]", value).get("operations")
+        inner = value.get("operations")
         return inner if isinstance(inner, list) else None
     listed: list[Any] = value
     return listed if any(isinstance(one, dict) for one in listed) else None
@@ -164,8 +164,8 @@ def _delta(listed: list[Any]) -> Delta:
                 operations.append(read)
         except ValidationError as error:
             unreadable.append(f"{str(one)[:120]}: {error.errors()[0]['msg']}")
-    if left := len(listed) - MOST_OPERATIONS:
-        unreadable += [f"{left} more operations than {MOST_OPERATIONS}"] if left > 0 else []
+    if (left := len(listed) - MOST_OPERATIONS) > 0:
+        unreadable.append(f"{left} more operations than {MOST_OPERATIONS}")
     return Delta(tuple(operations), tuple(unreadable))
 
 

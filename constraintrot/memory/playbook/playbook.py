@@ -16,7 +16,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from constraintrot import tokens
@@ -285,7 +285,7 @@ def load(playbook: Playbook, path: str | Path) -> Playbook:
     if not isinstance(found, dict):
         raise PlaybookError(f"{path} is no saved playbook: not an object")
     try:
-        playbook.fill(cast("dict[str, Any]", found))
+        playbook.fill(found)
     except PlaybookError as error:
         # An overflow stays one.
         raise type(error)(f"{path}: {error}") from error

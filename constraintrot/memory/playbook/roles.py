@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, Model, get_model
 from inspect_ai.tool import ToolInfo
@@ -136,7 +136,7 @@ def read_reflection(text: str) -> Reflection:
     """Parse the reflection in a model's answer; unreadable parts are listed as faults."""
     for value in json_values(text):
         if isinstance(value, dict) and ({"insights", "used"} & value.keys()):
-            return _read(cast("dict[str, Any]", value))
+            return _read(value)
     return Reflection(faults=(f"no insights: {text[:120]!r}",))
 
 
@@ -145,11 +145,12 @@ def _read(value: dict[str, Any]) -> Reflection:
     counts: list[Count] = []
     faults: list[str] = []
     for one in _listed(value.get("insights")):
-        text = one.get("text") if isinstance(one, dict) else one
+        # A model may write a text alone.
+        fields = one if isinstance(one, dict) else {"text": one}
+        text = fields.get("text")
         if not isinstance(text, str) or not says_something(text):
             faults.append(f"no insight: {str(one)[:120]}")
             continue
-        fields = cast("dict[str, Any]", one) if isinstance(one, dict) else {}
         insights.append(
             {
                 "text": text, "kind": read_kind(fields.get("kind")),
@@ -157,8 +158,8 @@ def _read(value: dict[str, Any]) -> Reflection:
             }
         )  # fmt: skip
     for one in _listed(value.get("used")):
-        name = one.get("id") if isinstance(one, dict) else None
-        verdict = one.get("verdict") if isinstance(one, dict) else None
+        fields = one if isinstance(one, dict) else {}
+        name, verdict = fields.get("id"), fields.get("verdict")
         if isinstance(name, str) and verdict in ("helpful", "harmful"):
             counts.append(
                 Count(id=name, helpful=int(verdict == "helpful"), harmful=int(verdict == "harmful"))

@@ -130,12 +130,9 @@ def place(store: Store, kind: Kind, title: str) -> Place:
 def places(store: Store, plan: Plan, date: str) -> dict[Place, list[Edit]]:
     """Return a plan's edits by page: entities and concepts first, then the analysis."""
     found: dict[Place, list[Edit]] = {}
-    for edit in plan.edits:
+    for edit in (*plan.edits, *([plan.analysis] if plan.analysis else [])):
         title = f"{date} {edit.title} analysis" if edit.kind == "analysis" else edit.title
         found.setdefault(place(store, edit.kind, title), []).append(edit)
-    if plan.analysis is not None:
-        title = f"{date} {plan.analysis.title} analysis"
-        found.setdefault(place(store, "analysis", title), []).append(plan.analysis)
     return found
 
 

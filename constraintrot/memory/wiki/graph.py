@@ -109,12 +109,8 @@ def see(store: Store) -> Seen:
     for kind in KINDS:
         for name in store.files(FOLDERS[kind]):
             path = page_path(kind, name)
-            text = _text(store, path, seen)
-            if text is None:
-                seen.unreadable.add(name)
-                continue
             try:
-                page = read_page(kind, name, text)
+                page = read_page(kind, name, store.read(path) or "")
             except WikiError as error:
                 seen.findings.append(Finding("unreadable", path, str(error)))
                 seen.unreadable.add(name)

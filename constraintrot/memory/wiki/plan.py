@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import date
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from constraintrot.memory.playbook.delta import json_values
 from constraintrot.memory.wiki import log
@@ -113,28 +113,27 @@ def read_plan(text: str) -> Plan:
     """Parse the plan in a model's answer."""
     for value in json_values(text):
         if isinstance(value, dict) and ({"pages", "analysis"} & value.keys()):
-            return from_plain(cast("dict[str, Any]", value))
+            return from_plain(value)
     return Plan(unreadable=(f"no plan: {one_line(text, 120)!r}",))
 
 
 def from_plain(value: Mapping[str, Any]) -> Plan:
     """Parse a plan from plain data."""
     faults: list[str] = []
-    listed: Any = value.get("pages") or []
+    listed = value.get("pages") or []
     if not isinstance(listed, list):
         faults.append("pages are no list")
         listed = []
-    several = cast("list[Any]", listed)
-    if len(several) > MOST_EDITS:
-        faults.append(f"{len(several) - MOST_EDITS} pages over the {MOST_EDITS} that are read")
-    edits = [_edit(one, faults) for one in several[:MOST_EDITS]]
+    if len(listed) > MOST_EDITS:
+        faults.append(f"{len(listed) - MOST_EDITS} pages over the {MOST_EDITS} that are read")
+    edits = [_edit(one, faults) for one in listed[:MOST_EDITS]]
     analysis = value.get("analysis")
     made = _edit(analysis | {"kind": "analysis"}, faults) if isinstance(analysis, dict) else None
     return Plan(tuple(one for one in edits if one), made, tuple(faults))
 
 
 def _edit(value: Any, faults: list[str]) -> Edit | None:
-    fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    fields = value if isinstance(value, dict) else {}
     title, kind = fields.get("title"), fields.get("kind", "concept")
     if not isinstance(title, str) or kind not in KINDS:
         faults.append(f"no page: {one_line(str(value), 120)}")
@@ -157,7 +156,7 @@ def _text(value: Any) -> str:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    listed = cast("list[Any]", value) if isinstance(value, list | tuple) else []
+    listed = value if isinstance(value, list | tuple) else ()
     return tuple(filter(None, map(_text, listed[:_MOST_FACTS])))
 
 

@@ -68,12 +68,7 @@ class Wiki:
             # A text is a sequence too: each character would become a rule.
             raise WikiError(f"rules are several texts, as [{rules!r:.60}], and no text")
         text = schema_of.render(rules, wording)
-        if isinstance(where, str | Path):
-            folder = Folder(where)
-            folder.make()
-            store: Store = folder
-        else:
-            store = where
+        store: Store = Folder(where) if isinstance(where, str | Path) else where
         with store.locked():
             if store.exists(LOG):
                 raise WikiError(f"{where} is a vault already; `wiki ingest` adds to it")

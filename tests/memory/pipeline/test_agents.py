@@ -1,7 +1,6 @@
 """A pipeline in Inspect's agents, and what its page and figures say."""
 
 import asyncio
-import csv
 import shutil
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from constraintrot.memory.pipeline.cache import ExactCache
 from constraintrot.memory.pipeline.inspect_agent import PipelineModel, pipeline_filter, pipelined
 from constraintrot.memory.pipeline.masking import Masking
 from constraintrot.memory.pipeline.tools import MetaTools
+from results.tools import their_claims
 from results.tools.docs_figures import FOLDER
 from results.tools.pipeline import claims, measures
 from tests.harnesses.messages import user
@@ -114,8 +114,7 @@ RESULTS = ROOT / "results"
 
 
 def test_the_figures_show_the_layers_of_the_committed_table() -> None:
-    with (RESULTS / "which-layer.csv").open(encoding="utf-8", newline="") as file:
-        layers = {row["layer"] for row in csv.DictReader(file)}
+    layers = {row["layer"] for row in their_claims.read(RESULTS / "which-layer.csv")}
     for name in ("pipeline-layers", "pipeline-layers-pinned"):
         drawn = (ROOT / FOLDER / f"{name}.svg").read_text("utf-8")
         assert all(f">{layer}<" in drawn for layer in layers)
@@ -130,15 +129,11 @@ def test_the_rows_are_the_committed_tables_and_a_slower_layer_is_told(tmp_path: 
     assert page == (RESULTS / claims.PAGE).read_text("utf-8")
     assert all(f"*{one.verdict}*:" in page for one in claims.listed(tmp_path))
     path = tmp_path / "pipeline-layers.csv"
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = their_claims.read(path)
     for row in rows:
         if row["layer"] == "prefix":
             row["ms_median"] = "1.2"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    their_claims.write(path, rows)
     (line,) = [line for line in claims.page(tmp_path).splitlines() if "L1, prompt" in line]
     assert line.endswith("| below 1 ms | 1.20 ms | opposite |")
     path.unlink()
@@ -146,6 +141,6 @@ def test_the_rows_are_the_committed_tables_and_a_slower_layer_is_told(tmp_path: 
 
 
 def test_the_latencies_are_the_committed_ones() -> None:
-    with (RESULTS / "pipeline-latency.csv").open(encoding="utf-8", newline="") as file:
-        committed = {row["between"]: int(row["requests"]) for row in csv.DictReader(file)}
+    rows = their_claims.read(RESULTS / "pipeline-latency.csv")
+    committed = {row["between"]: int(row["requests"]) for row in rows}
     assert {row["between"]: row["requests"] for row in measures.latency()} == committed

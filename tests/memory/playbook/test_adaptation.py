@@ -1,6 +1,6 @@
 """Adaptation pays on the desk task, and the collapse probe sees a collapse and none."""
 
-import csv
+from itertools import pairwise
 from pathlib import Path
 
 import anyio
@@ -24,6 +24,7 @@ from constraintrot.memory.playbook.adaptation import (
     online,
 )
 from constraintrot.memory.playbook.roles import Reflection, curate, reflect
+from results.tools import their_claims
 from results.tools.playbook import collapse_steps, desk
 from results.tools.playbook.adaptation import Nothing, RewrittenMemory
 from results.tools.playbook.collapse import (
@@ -117,11 +118,7 @@ def test_over_sixty_steps_a_rewriter_collapses_and_a_playbook_does_not(
     monkeypatch.setattr("constraintrot.memory.scripted.COLLAPSES_AT", 2_000)
     rewritten = measured(RewrittenMemory(scripted("summarizer-collapse")), 64, 2)
     assert one_step_shrink([row.tokens for row in rewritten]) > 0.98
-    at = next(
-        row
-        for row, before in zip(rewritten[1:], rewritten, strict=False)
-        if row.tokens < before.tokens
-    )
+    at = next(row for before, row in pairwise(rewritten) if row.tokens < before.tokens)
     assert at.step > 40
     assert (at.rules_kept, at.facts_kept) == (0, 0)
     hoarding = scripted("summarizer-hoard")
@@ -196,8 +193,7 @@ def test_counters_starve_a_rule_the_less_it_is_cited_and_kinds_prevent_it() -> N
 
 def test_the_committed_curve_falls_and_is_flat_with_kinds() -> None:
     root = Path(__file__).parents[3] / "results"
-    with (root / "playbook-starvation.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = their_claims.read(root / "playbook-starvation.csv")
     alone = [int(row["lost"]) for row in rows if row["pruning"] == "by counters alone"]
     assert alone == sorted(alone, reverse=True)
     assert alone[0] == 200
