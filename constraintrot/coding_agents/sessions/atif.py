@@ -19,8 +19,8 @@ from constraintrot.coding_agents.sessions.events import (
     Message,
     Record,
 )
-from constraintrot.coding_agents.sessions.json_lines import at, call, items, plain, string
-from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
+from constraintrot.coding_agents.sessions.json_lines import at, items, plain, string
+from constraintrot.coding_agents.sessions.tools import Calls
 
 
 def sniff(record: Record) -> bool:
@@ -85,16 +85,14 @@ def _step(number: int, step: object, calls: Calls, *, summary: bool) -> Iterator
     if at(step, "source") == "system":
         yield Message("system", text, "system", number, time)
         return
-    asked = items(step, "tool_calls")
-    made = tuple(call(at(one, "function_name"), at(one, "arguments")) for one in asked)
+    made = tuple(
+        calls.made(at(one, "tool_call_id"), at(one, "function_name"), at(one, "arguments"))
+        for one in items(step, "tool_calls")
+    )
     yield Message("assistant", text, "agent", number, time, calls=made)
-    for one, done in zip(asked, made, strict=True):
-        calls.made(at(one, "tool_call_id"), done)
     for one in items(step, "observation", "results"):
-        channel, origin = calls.answered(at(one, "source_call_id"))
-        channel = "nested file" if is_project_file(origin) else channel
         if shown := plain(at(one, "content")):
-            yield Message("tool", shown, channel, number, time, origin)
+            yield calls.result(at(one, "source_call_id"), shown, number, time)
 
 
 FORMAT = Format(name="atif", title="ATIF", sniff=sniff, read=read)

@@ -21,14 +21,7 @@ from constraintrot.coding_agents.sessions.events import (
     Message,
     Record,
 )
-from constraintrot.coding_agents.sessions.json_lines import (
-    at,
-    call,
-    items,
-    plain,
-    string,
-    text_parts,
-)
+from constraintrot.coding_agents.sessions.json_lines import at, items, plain, string, text_parts
 from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
 
 _KINDS = frozenset(["user", "assistant", "system", "attachment"])
@@ -162,24 +155,15 @@ def _message(number: int, record: Record, calls: Calls) -> Iterator[Message]:
     time, key = string(record, "timestamp"), string(record, "uuid")
     side = record.get("isSidechain") is True
     if record.get("type") == "assistant":
-        made = []
-        for part in items(message, "content"):
-            if at(part, "type") == "tool_use":
-                made.append(call(at(part, "name"), at(part, "input")))
-                calls.made(at(part, "id"), made[-1])
+        made = tuple(
+            calls.made(at(part, "id"), at(part, "name"), at(part, "input"))
+            for part in items(message, "content")
+            if at(part, "type") == "tool_use"
+        )
         # What a sub-agent reads is not in this context; what it calls is done all the same.
-        text = "" if side else text_parts(content)
+        text, origin = ("", "sub-agent") if side else (text_parts(content), "")
         if text or made:
-            yield Message(
-                "assistant",
-                text,
-                "agent",
-                number,
-                time,
-                "sub-agent" if side else "",
-                key,
-                tuple(made),
-            )
+            yield Message("assistant", text, "agent", number, time, origin, key, made)
         return
     if side:
         return
@@ -188,10 +172,8 @@ def _message(number: int, record: Record, calls: Calls) -> Iterator[Message]:
         return
     for part in items(message, "content"):
         if at(part, "type") == "tool_result":
-            channel, origin = calls.answered(at(part, "tool_use_id"))
-            if is_project_file(origin):
-                channel = "nested file"
-            given = Message("tool", plain(at(part, "content")), channel, number, time, origin, key)
+            shown = plain(at(part, "content"))
+            given = calls.result(at(part, "tool_use_id"), shown, number, time, key)
             yield from _result(given, record, failed=at(part, "is_error") is True)
     typed, own = _told(content, machine=record.get("isMeta") is True or not _is_human(record))
     if own:

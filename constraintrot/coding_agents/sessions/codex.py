@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from constraintrot.coding_agents.sessions.events import (
-    Call,
     Channel,
     Compaction,
     Event,
@@ -20,7 +19,7 @@ from constraintrot.coding_agents.sessions.events import (
     Message,
     Record,
 )
-from constraintrot.coding_agents.sessions.json_lines import at, call, plain, string
+from constraintrot.coding_agents.sessions.json_lines import at, plain, string
 from constraintrot.coding_agents.sessions.tools import Calls
 
 # User turns that stay beside a summary in versions that do not write the new context out.
@@ -120,13 +119,12 @@ def _item(number: int, item: object, time: str, calls: Calls) -> Iterator[Messag
         else:
             yield Message("system", text, "system", number, time, attached=True)
     elif kind in _CALLS:
-        made = _call(item)
-        calls.made(at(item, "call_id"), made)
+        made = calls.made(at(item, "call_id"), _name(item), _arguments(item))
         yield Message("assistant", "", "agent", number, time, calls=(made,))
     elif kind in _OUTPUTS:
+        # Not as the others' results: an instruction file that Codex reads is a file like any.
         channel, origin = calls.answered(at(item, "call_id"))
-        output = at(item, "output")
-        yield Message("tool", plain(output), channel, number, time, origin)
+        yield Message("tool", plain(at(item, "output")), channel, number, time, origin)
 
 
 def _of_user(number: int, item: object, time: str) -> Iterator[Message]:
@@ -151,20 +149,16 @@ def _of_user(number: int, item: object, time: str) -> Iterator[Message]:
         yield Message("user", "\n".join(typed), "user", number, time)
 
 
-def _call(item: object) -> Call:
-    name = string(item, "name") or "local_shell"
-    namespace = string(item, "namespace")
-    if namespace:
-        name = (
-            f"{namespace}__{name}"
-            if namespace.startswith("mcp__")
-            else f"namespace:{namespace}.{name}"
-        )
-    arguments: object = next(
-        (found for key in ("arguments", "input", "action") if (found := at(item, key)) is not None),
-        {},
-    )
-    return call(name, arguments)
+def _name(item: object) -> str:
+    name, namespace = string(item, "name") or "local_shell", string(item, "namespace")
+    if namespace.startswith("mcp__"):
+        return f"{namespace}__{name}"
+    return f"namespace:{namespace}.{name}" if namespace else name
+
+
+def _arguments(item: object) -> object:
+    given = (at(item, key) for key in ("arguments", "input", "action"))
+    return next((one for one in given if one is not None), {})
 
 
 FORMAT = Format(

@@ -19,8 +19,8 @@ from constraintrot.coding_agents.sessions.events import (
     Message,
     Record,
 )
-from constraintrot.coding_agents.sessions.json_lines import at, call, items, plain, string
-from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
+from constraintrot.coding_agents.sessions.json_lines import at, items, plain, string
+from constraintrot.coding_agents.sessions.tools import Calls
 
 _PREFIXES = ("session.", "user.", "assistant.", "tool.", "system.", "hook.", "abort", "skill.",
              "subagent.")  # fmt: skip
@@ -64,12 +64,11 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
         elif kind == "assistant.message":
             yield _reply(number, data, time, key, calls)
         elif kind == "tool.execution_complete":
-            channel, origin = calls.answered(at(data, "toolCallId"), string(data, "toolName"))
-            channel = "nested file" if is_project_file(origin) else channel
-            yield Message("tool", plain(at(data, "result")), channel, number, time, origin, key)
+            asked, name = at(data, "toolCallId"), string(data, "toolName")
+            yield calls.result(asked, plain(at(data, "result")), number, time, key, name)
         elif kind == "tool.execution_start" and string(data, "mcpServerName"):
             name = f"mcp__{string(data, 'mcpServerName')}__{string(data, 'mcpToolName')}"
-            calls.made(at(data, "toolCallId"), call(name, at(data, "arguments")))
+            calls.made(at(data, "toolCallId"), name, at(data, "arguments"))
 
 
 def _system(number: int, text: str, time: str, key: str) -> Iterator[Message]:
@@ -81,13 +80,11 @@ def _system(number: int, text: str, time: str, key: str) -> Iterator[Message]:
 
 
 def _reply(number: int, data: object, time: str, key: str, calls: Calls) -> Message:
-    made = []
-    for asked in items(data, "toolRequests"):
-        made.append(call(at(asked, "name"), at(asked, "arguments")))
-        calls.made(at(asked, "toolCallId"), made[-1])
-    return Message(
-        "assistant", string(data, "content"), "agent", number, time, key=key, calls=tuple(made)
+    made = tuple(
+        calls.made(at(asked, "toolCallId"), at(asked, "name"), at(asked, "arguments"))
+        for asked in items(data, "toolRequests")
     )
+    return Message("assistant", string(data, "content"), "agent", number, time, key=key, calls=made)
 
 
 def _compacted(number: int, data: object, time: str, key: str) -> Iterator[Event]:

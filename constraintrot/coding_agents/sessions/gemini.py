@@ -21,8 +21,8 @@ from constraintrot.coding_agents.sessions.events import (
     Message,
     Record,
 )
-from constraintrot.coding_agents.sessions.json_lines import at, call, items, plain, string
-from constraintrot.coding_agents.sessions.tools import Calls, is_project_file, with_nested
+from constraintrot.coding_agents.sessions.json_lines import at, items, plain, string
+from constraintrot.coding_agents.sessions.tools import Calls, with_nested
 
 # The first message of a history, which the agent writes: the folder, memory files, the date.
 _HEAD = ("This is the Gemini CLI", "This is the Qwen Code", "<session_context>")
@@ -55,11 +55,11 @@ def content(entry: object, number: int, time: str, key: str, calls: Calls) -> It
     for part in listed:
         asked = at(part, "functionCall")
         if asked is not None:
-            made.append(call(at(asked, "name"), at(asked, "args")))
-            calls.made(at(asked, "id"), made[-1])
+            made.append(calls.made(at(asked, "id"), at(asked, "name"), at(asked, "args")))
         answer = at(part, "functionResponse")
         if answer is not None:
-            given = result(answer, number, time, key, calls)
+            shown, name = plain(at(answer, "response")), string(answer, "name")
+            given = calls.result(at(answer, "id"), shown, number, time, key, name)
             yield from with_nested(given)
         elif given is None or model:
             said.append(part)
@@ -96,14 +96,6 @@ def _of_user(parts: Iterable[object], number: int, time: str, key: str) -> Itera
         yield Message("user", said, "user", number, time, key=key)
     if files:
         yield Message("user", "\n".join(files), "file", number, time, key=key)
-
-
-def result(given: object, number: int, time: str, key: str, calls: Calls) -> Message:
-    """The message of a ``functionResponse``."""
-    channel, origin = calls.answered(at(given, "id"), string(given, "name"))
-    if is_project_file(origin):
-        channel = "nested file"
-    return Message("tool", plain(at(given, "response")), channel, number, time, origin, key)
 
 
 def channel_of(text: str) -> Channel:
@@ -240,18 +232,14 @@ def _without_files(text: str) -> tuple[list[tuple[str, str]], str]:
 
 def _reply(number: int, entry: object, text: str, calls: Calls) -> Iterator[Message]:
     time, key = string(entry, "timestamp"), string(entry, "id")
-    asked = items(entry, "toolCalls")
-    asked = [one for one in asked if not calls.known(at(one, "id"))]
-    made = tuple(call(at(one, "name"), at(one, "args")) for one in asked)
+    asked = [one for one in items(entry, "toolCalls") if not calls.known(at(one, "id"))]
+    made = tuple(calls.made(at(one, "id"), at(one, "name"), at(one, "args")) for one in asked)
     if text or made:
         yield Message("assistant", text, "agent", number, time, key=key, calls=made)
     for one, done in zip(asked, made, strict=True):
-        calls.made(at(one, "id"), done)
-        channel, origin = calls.answered(at(one, "id"), done.function)
-        channel = "nested file" if is_project_file(origin) else channel
-        shown = plain(_results(at(one, "result")))
-        if shown:
-            yield from with_nested(Message("tool", shown, channel, number, time, origin, key))
+        if shown := plain(_results(at(one, "result"))):
+            given = calls.result(at(one, "id"), shown, number, time, key, done.function)
+            yield from with_nested(given)
 
 
 def _results(result: object) -> object:

@@ -31,7 +31,7 @@ from constraintrot.coding_agents.sessions.json_lines import (
     plain,
     string,
 )
-from constraintrot.coding_agents.sessions.tools import Calls, is_project_file, with_nested
+from constraintrot.coding_agents.sessions.tools import Calls, with_nested
 
 _PARTS = """
     select m.rowid, m.id, m.data, p.data, m.session_id from message m left join part p on p.message_id = m.id
@@ -169,15 +169,13 @@ def _reply(
     made = tuple(call(at(one, "tool"), at(one, "state", "input")) for one in done)
     yield Message("assistant", text, "agent", number, time, key=key, calls=made)
     for one, asked in zip(done, made, strict=True):
-        calls.made("it", asked)
-        channel, origin = calls.answered("it")
-        channel = "nested file" if is_project_file(origin) else channel
+        calls.made("it", asked.function, asked.arguments)
+        given = calls.result("it", plain(at(one, "state", "output")), number, time, key)
         # MCP tools are named SERVER_TOOL; none of the agent's own has such a name.
-        if channel == "tool" and "_" in asked.function and asked.function not in _OWN:
-            channel = "mcp"
-        shown = plain(at(one, "state", "output"))
-        if shown:
-            yield from with_nested(Message("tool", shown, channel, number, time, origin, key))
+        if given.channel == "tool" and "_" in asked.function and asked.function not in _OWN:
+            given = replace(given, channel="mcp")
+        if given.text:
+            yield from with_nested(given)
 
 
 def _opened(path: Path) -> sqlite3.Connection:

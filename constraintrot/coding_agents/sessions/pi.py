@@ -18,15 +18,8 @@ from constraintrot.coding_agents.sessions.events import (
     Message,
     Record,
 )
-from constraintrot.coding_agents.sessions.json_lines import (
-    at,
-    call,
-    items,
-    plain,
-    string,
-    text_parts,
-)
-from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
+from constraintrot.coding_agents.sessions.json_lines import at, items, plain, string, text_parts
+from constraintrot.coding_agents.sessions.tools import Calls
 
 # What pi puts before a prompt: the files that its command line names, and a skill's text.
 _SHOWN = tuple((f"<{tag} name=", f"</{tag}>") for tag in ("file", "skill"))
@@ -59,14 +52,11 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
             yield Compaction(number, time, kept=Kept(last=parent), counted=False)
         last = named or last
         if kind == "compaction":
-            first = string(record, "firstKeptEntryId") or _counted(
-                record.get("firstKeptEntryIndex")
-            )
-            kept = Kept(first)
-            yield Compaction(number, time, kept=kept)
-            yield Message(
-                "user", string(record, "summary"), "summary", number, time, key=key, attached=True
-            )
+            index = record.get("firstKeptEntryIndex")
+            first = string(record, "firstKeptEntryId") or _counted(index)
+            yield Compaction(number, time, kept=Kept(first))
+            summary = string(record, "summary")
+            yield Message("user", summary, "summary", number, time, key=key, attached=True)
         elif kind == "message":
             yield from _message(number, record, key, time, calls)
         elif kind in ("branch_summary", "custom_message"):
@@ -87,16 +77,15 @@ def _message(number: int, record: Record, key: str, time: str, calls: Calls) -> 
     role = at(message, "role")
     text = text_parts(at(message, "content"))
     if role == "assistant":
-        made = []
-        for part in items(message, "content"):
-            if at(part, "type") == "toolCall":
-                made.append(call(at(part, "name"), at(part, "arguments")))
-                calls.made(at(part, "id"), made[-1])
-        yield Message("assistant", text, "agent", number, time, key=key, calls=tuple(made))
+        made = tuple(
+            calls.made(at(part, "id"), at(part, "name"), at(part, "arguments"))
+            for part in items(message, "content")
+            if at(part, "type") == "toolCall"
+        )
+        yield Message("assistant", text, "agent", number, time, key=key, calls=made)
     elif role == "toolResult":
-        channel, origin = calls.answered(at(message, "toolCallId"), string(message, "toolName"))
-        channel = "nested file" if is_project_file(origin) else channel
-        yield Message("tool", text, channel, number, time, origin, key)
+        asked, name = at(message, "toolCallId"), string(message, "toolName")
+        yield calls.result(asked, text, number, time, key, name)
     elif role == "bashExecution":
         shown = string(message, "output")
         yield Message("user", shown, "tool", number, time, string(message, "command"), key)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from constraintrot.coding_agents.sessions.events import Call, Channel, Message
+from constraintrot.coding_agents.sessions.json_lines import call
 
 _READS = frozenset(
     ["read", "read_file", "readfile", "view", "cat", "open_file", "read_many_files", "view_file",
@@ -43,13 +44,15 @@ class Calls:
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, Call] = OrderedDict()
 
-    def made(self, key: object, call: Call) -> None:
-        """Note a call under the vendor's identifier."""
+    def made(self, key: object, function: object, arguments: object) -> Call:
+        """Note a call under the vendor's identifier, and return it with its arguments decoded."""
+        made = call(function, arguments)
         if isinstance(key, str) and key:
             # What was written need not be kept: only the name and the path are asked for.
-            self._waiting[key] = Call(call.function, _short(call.arguments))
+            self._waiting[key] = Call(made.function, _short(made.arguments))
             if len(self._waiting) > _WAITING:
                 self._waiting.popitem(last=False)
+        return made
 
     def known(self, key: object) -> bool:
         """Return whether a call of this identifier was noted."""
@@ -58,8 +61,25 @@ class Calls:
     def answered(self, key: object, name: str = "") -> tuple[Channel, str]:
         """The channel and the origin of a result."""
         # Not taken out: some agents write a result twice.
-        call = self._waiting.get(key) if isinstance(key, str) else None
-        return came_by(call or Call(name, {}))
+        made = self._waiting.get(key) if isinstance(key, str) else None
+        return came_by(made or Call(name, {}))
+
+    def result(
+        self, asked: object, text: str, line: int, time: str, key: str = "", name: str = ""
+    ) -> Message:
+        """The message of a result; one that shows an instruction file came by a nested file.
+
+        Args:
+            asked: the vendor's identifier of the call.
+            text: of the message.
+            line: of the message.
+            time: of the message.
+            key: of the message.
+            name: of the tool, for a call that was not noted.
+        """
+        channel, origin = self.answered(asked, name)
+        channel = "nested file" if is_project_file(origin) else channel
+        return Message("tool", text, channel, line, time, origin, key)
 
 
 def came_by(call: Call) -> tuple[Channel, str]:
