@@ -155,12 +155,6 @@ class Box:
         """Tell the supervisor what to do."""
         await self._orders.send((json.dumps(what) + "\n").encode())
 
-    def _program(self, name: str) -> tuple[int, Program]:
-        number = next(self._numbers)
-        program = Program(self, number, name, self.folder / f"errors-{number}.txt")
-        self._programs[number] = program
-        return number, program
-
     async def start(self, name: str, argv: Sequence[str], env: Mapping[str, str]) -> Program:
         """Start a program of the agent's.
 
@@ -169,7 +163,9 @@ class Box:
             argv: the program and its arguments.
             env: what its environment holds beside what every agent is told.
         """
-        number, program = self._program(name)
+        number = next(self._numbers)
+        errors = self.folder / f"errors-{number}.txt"
+        program = self._programs[number] = Program(self, number, name, errors)
         await self.order(
             {
                 "do": "start",
@@ -177,7 +173,7 @@ class Box:
                 "argv": list(argv),
                 "cwd": str(self.work),
                 "env": environment(self.home, env, argv[0]),
-                "errors": str(self.folder / f"errors-{number}.txt"),
+                "errors": str(errors),
             }
         )
         return program

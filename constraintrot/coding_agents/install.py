@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from filelock import FileLock
 
@@ -22,43 +22,15 @@ from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.models.downloads.sources import cache_folder
 
 
-class Registry(Protocol):
-    """A registry; its client's own configuration says where it is."""
+class _Npm:
+    """npm, which installs into the folder that it is started in."""
 
     def program(self, place: Path, package: Package) -> Path:
         """The program of an agent that was installed into a folder."""
-        ...
-
-    def version(self, place: Path, package: Package) -> str | None:
-        """Return the installed version; None if the installation is missing or incomplete."""
-        ...
-
-    def prepare(self, place: Path) -> None:
-        """Write what the client needs in an empty folder before it installs into it."""
-        ...
-
-    def install(self, package: Package) -> list[list[str]]:
-        """The commands that install an agent into the folder that they are started in.
-
-        Raises:
-            ConstraintRotError: the client is missing. The message says what to do.
-        """
-        ...
-
-    def newest(self, package: Package) -> tuple[list[str], str]:
-        """The command that prints the newest version, and what it reads.
-
-        Raises:
-            ConstraintRotError: as ``install``.
-        """
-        ...
-
-
-class _Npm:
-    def program(self, place: Path, package: Package) -> Path:
         return place / "node_modules" / ".bin" / package.program
 
     def version(self, place: Path, package: Package) -> str | None:
+        """Return the installed version; None if the installation is missing or incomplete."""
         path = place / "node_modules" / package.published / "package.json"
         try:
             said = json.loads(path.read_text(encoding="utf-8"))
@@ -67,13 +39,16 @@ class _Npm:
         return str(said.get("version"))
 
     def prepare(self, place: Path) -> None:
+        """Write what the client needs in an empty folder before it installs into it."""
         (place / "package.json").write_text('{"private": true}\n', encoding="utf-8")
 
     def install(self, package: Package) -> list[list[str]]:
+        """The commands that install an agent; a client that is missing is an error."""
         quiet = ("--no-audit", "--no-fund", "--loglevel=error")
         return [[_npm(package), "install", *quiet, "--save-exact", *package.wanted]]
 
     def newest(self, package: Package) -> tuple[list[str], str]:
+        """The command that prints the newest version, and what it reads."""
         return [_npm(package), "view", package.published, "version"], ""
 
 
@@ -128,6 +103,8 @@ def _uv(package: Package) -> str:
     return uv
 
 
+Registry: TypeAlias = _Npm | _PyPI
+# The client's own configuration says where its registry is.
 REGISTRIES: Final[Mapping[str, Registry]] = {"npm": _Npm(), "PyPI": _PyPI()}
 
 

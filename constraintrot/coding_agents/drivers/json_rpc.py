@@ -3,6 +3,7 @@
 Editors drive opencode, Gemini CLI and others by the Agent Client Protocol (ACP).
 """
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -15,7 +16,10 @@ _ENDED_WELL = "end_turn"
 
 
 class JsonRpc:
-    """A client that asks one thing at a time, and answers what it is asked meanwhile."""
+    """A client that asks one thing at a time, and answers what it is asked meanwhile.
+
+    It grants what an agent asks leave for: its tools are simulated, and it is in a box.
+    """
 
     def __init__(self, program: Program) -> None:
         self._program, self._numbers = program, count(1)
@@ -52,31 +56,21 @@ class JsonRpc:
             heard = await self._program.receive()
             if "id" not in heard or "method" not in heard:
                 return heard
-            answer = self.answer(heard["method"], heard.get("params") or {})
-            if answer is None:
+            if heard["method"] == "session/request_permission":
+                await self._send(id=heard["id"], result=_leave(heard["params"]["options"]))
+            else:
                 error = {"code": -32601, "message": "not supported"}
                 await self._send(id=heard["id"], error=error)
-            else:
-                await self._send(id=heard["id"], result=answer)
-
-    def answer(self, method: str, params: dict[str, Any]) -> object | None:
-        """Return the answer to a request of the server, or None if it is not supported."""
-        return None
 
     async def _send(self, **what: object) -> None:
         await self._program.send({"jsonrpc": "2.0", **what})
 
 
-class _Client(JsonRpc):
-    """Grants what the agent asks leave for: its tools are simulated, and it is in a box."""
-
-    def answer(self, method: str, params: dict[str, Any]) -> object | None:
-        if method != "session/request_permission":
-            return None
-        granting = [one for one in params["options"] if one["kind"].startswith("allow")]
-        if not granting:
-            return {"outcome": {"outcome": "cancelled"}}
-        return {"outcome": {"outcome": "selected", "optionId": granting[0]["optionId"]}}
+def _leave(options: Sequence[dict[str, Any]]) -> object:
+    """The first option that grants what is asked; cancelled where none does."""
+    granting = [one["optionId"] for one in options if one["kind"].startswith("allow")]
+    chosen = {"outcome": "selected", "optionId": granting[0]} if granting else None
+    return {"outcome": chosen or {"outcome": "cancelled"}}
 
 
 class AcpDialogue(Dialogue):
@@ -99,7 +93,7 @@ class AcpDialogue(Dialogue):
 
 async def begin_acp(program: Program, place: Place, *, compact: str = "") -> AcpDialogue:
     """Begin a session; the scenario's MCP server is in the agent's own configuration."""
-    rpc = _Client(program)
+    rpc = JsonRpc(program)
     nothing = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
     await rpc.request("initialize", {"protocolVersion": _VERSION, "clientCapabilities": nothing})
     begun = await rpc.request("session/new", {"cwd": str(place.box.work), "mcpServers": []})

@@ -79,8 +79,7 @@ class _Rpc(Dialogue):
     async def say(self, text: str) -> None:
         await self._ask({"type": "prompt", "message": text})
         # A compaction that is due begins when the agent has ended, and is part of the turn.
-        while (await self._program.receive()).get("type") != "agent_end":
-            pass
+        await self._until("agent_end")
         while (await self._ask({"type": "get_state"}))["isCompacting"]:
             await self._until("compaction_end")
 

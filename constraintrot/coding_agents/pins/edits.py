@@ -58,7 +58,7 @@ class Edit:
             base, notes = _base(folder, now, noted)
             if noted is None:
                 # A folder of ours that was lost leaves a command that belongs to nobody.
-                base = target.without(now, base)
+                base = targets.without(target.kind, now, target.part, ())
             state = FileState(now.path, now.real, base, now.mode)
             wanted, created = target.put_into(state)
         except PinInstallError as error:

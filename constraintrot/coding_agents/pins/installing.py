@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from constraintrot.coding_agents.pins import hook, targets
 from constraintrot.coding_agents.pins.compiled import (
@@ -54,6 +54,12 @@ class Change:
     diffs: list[str]
     notes: list[str]
     folder: Path
+
+    @classmethod
+    def of(cls, edits: list[Edit], folder: Path) -> Self:
+        """The changes of edits."""
+        diffs = [shown for edit in edits if (shown := edit.diff())]
+        return cls(diffs, [note for edit in edits for note in edit.notes], folder)
 
 
 def install(
@@ -128,9 +134,7 @@ def _install(
         _write_state(folder, compiled)
         record.summarizer = summarizer
         _carry_out(folder, record, edits)
-    notes = [note for edit in edits for note in edit.notes]
-    diffs = [shown for edit in edits if (shown := edit.diff())]
-    return Change(diffs, notes, folder)
+    return Change.of(edits, folder)
 
 
 def _carry_out(folder: Path, record: Record, edits: list[Edit]) -> None:
@@ -157,8 +161,7 @@ def _uninstall(pin: Pin, *, write: bool) -> Change:
     if write:
         apply_all(edits)
         shutil.rmtree(folder)
-    notes = [note for edit in edits for note in edit.notes]
-    return Change([shown for edit in edits if (shown := edit.diff())], notes, folder)
+    return Change.of(edits, folder)
 
 
 def _source_before(folder: Path) -> Source:

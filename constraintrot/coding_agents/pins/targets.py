@@ -81,12 +81,6 @@ class Target:
             return self.value.encode(), []
         return state.encoded(_with_prompt(state.text, self.value)), []
 
-    def without(self, state: FileState, data: bytes | None) -> bytes | None:
-        """The bytes less what an installation that we have no record of left there."""
-        if data is None:
-            return None
-        return without(self.kind, state, self.part, ())
-
 
 def of(
     agent: Agent, settings: Path, folder: Path, compiled: Mapping[str, Any], summarizer: bool

@@ -108,20 +108,13 @@ def _opencode(place: Place) -> Started:
 
 def _gemini(place: Place) -> Started:
     # It has no settings of a command's, and those of the system it takes from safe folders only.
-    settings = AGENTS["gemini"].folder(place.home) / "settings.json"
-    if not settings.exists():
-        place.write(settings, "{}")
-    over = {**made.gemini_settings(0.05), "mcpServers": {}}
-    place.change("gemini", *_leaves(over))
+    _over(place, "gemini", {**made.gemini_settings(0.05), "mcpServers": {}})
     given = ["-m", made.GEMINI_MODEL, "--yolo", "--output-format", "stream-json"]
     return Started(made.gemini_environment(place.url), given)
 
 
 def _qwen(place: Place) -> Started:
-    settings = AGENTS["qwen"].folder(place.home) / "settings.json"
-    if not settings.exists():
-        place.write(settings, "{}")
-    place.change("qwen", *_leaves(made.qwen_settings(_WINDOW, mcpServers={})))
+    _over(place, "qwen", made.qwen_settings(_WINDOW, mcpServers={}))
     given = ["--yolo", "--auth-type", "openai", "--output-format", "stream-json"]
     return Started(made.qwen_environment(place.url), given)
 
@@ -139,6 +132,14 @@ def _openhands(place: Place) -> Started:
     settings = json.dumps(made.openhands_settings(place.url, max_size=6, keep_first=1))
     place.write(AGENTS["openhands"].folder(place.home) / "agent_settings.json", settings)
     return Started(made.openhands_environment(place.home), ["--headless", "--json"])
+
+
+def _over(place: Place, agent: str, table: Mapping[str, Any]) -> None:
+    """Put each value of a table into the agent's settings, which are made where there are none."""
+    settings = AGENTS[agent].folder(place.home) / "settings.json"
+    if not settings.exists():
+        place.write(settings, "{}")
+    place.change(agent, *_leaves(table))
 
 
 def _leaves(table: Mapping[str, Any], *above: str) -> list[tuple[tuple[str, ...], object]]:
