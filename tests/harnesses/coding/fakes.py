@@ -1,5 +1,6 @@
 """Harnesses of the agent in ``fake_agent.py``: one for each model API, and one for each misdeed."""
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -61,6 +62,18 @@ class Refused(Fake):
     """The same agent, whose requests are refused when its window is full."""
 
     full_on: ClassVar[FullOn] = "refusal"
+
+
+def commands(folder: Path) -> list[str]:
+    """The commands of the processes whose environment names a folder."""
+    found: list[str] = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.fsencode(folder) in (entry / "environ").read_bytes():
+                found.append((entry / "cmdline").read_text().replace("\0", " "))
+        except OSError:
+            continue
+    return found
 
 
 class Lines(Dialogue):

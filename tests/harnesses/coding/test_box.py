@@ -17,7 +17,7 @@ import pytest
 from constraintrot.coding_agents import box, inside
 from constraintrot.coding_agents.box import PREFIX, Box, opened
 from constraintrot.errors import EpisodeError, ParameterError
-from tests.harnesses.coding.fakes import NETWORK
+from tests.harnesses.coding.fakes import NETWORK, commands
 from tests.helpers import soaked
 
 NAMESPACES = pytest.mark.skipif(
@@ -99,17 +99,6 @@ def test_an_error_within_a_box_is_not_wrapped() -> None:
     assert not Path(raised.value.args[0]).exists()
 
 
-def alive(folder: str) -> bool:
-    """Whether a process of the box that a folder belongs to runs."""
-    for entry in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if os.fsencode(folder) in entry.read_bytes():
-                return True
-        except OSError:
-            continue
-    return False
-
-
 @pytest.mark.parametrize("how", soaked(KILLS, [signal.SIGKILL]))
 def test_a_killed_evaluation_leaves_no_process_and_no_folder(how: signal.Signals) -> None:
     with subprocess.Popen(
@@ -120,15 +109,15 @@ def test_a_killed_evaluation_leaves_no_process_and_no_folder(how: signal.Signals
         env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
     ) as process:
         assert process.stdout is not None
-        folder = process.stdout.readline().strip()
-        assert Path(folder).is_dir()
-        assert alive(folder)
+        folder = Path(process.stdout.readline().strip())
+        assert folder.is_dir()
+        assert commands(folder)
         process.send_signal(how)
     until = time.monotonic() + 20
-    while (alive(folder) or Path(folder).exists()) and time.monotonic() < until:
+    while (commands(folder) or folder.exists()) and time.monotonic() < until:
         time.sleep(0.05)
-    assert not alive(folder)
-    assert not Path(folder).exists()
+    assert not commands(folder)
+    assert not folder.exists()
 
 
 def test_there_is_no_folder_but_with_a_supervisor_that_removes_it(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
@@ -67,21 +67,31 @@ def test_a_coding_agent_compacts_as_often_as_asked_and_is_pinned_by_its_own_hook
     assert (parameters.rounds, parameters.plays[0].defense.name) == (3, "pin")
 
 
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    box: Any = SimpleNamespace(folder=tmp_path, home=tmp_path / "home", work=tmp_path / "work")
+    box.home.mkdir()
+    box.url = "http://127.0.0.1:1"
+    return Place(box, INSTALLED, "", (), compacts=True)
+
+
+def offered(names: tuple[str, ...]) -> tuple[ToolInfo, ...]:
+    return tuple(ToolInfo(name=name, description=name) for name in names)
+
+
 @pytest.mark.parametrize(("tools", "off"), [((), True), (("read_file",), False)])
 @pytest.mark.parametrize(("agent", "key"), [("gemini", "exclude"), ("qwen", "disabled")])
 def test_an_agent_keeps_a_scenario_s_tool_that_has_the_name_of_its_own(
-    tmp_path: Path, agent: str, key: str, tools: tuple[str, ...], off: bool
+    place: Place, agent: str, key: str, tools: tuple[str, ...], off: bool
 ) -> None:
-    box: Any = SimpleNamespace(folder=tmp_path, home=tmp_path, url="http://127.0.0.1:1")
-    offered = tuple(ToolInfo(name=name, description=name) for name in tools)
-    DRIVERS[agent].prepare(Place(box, INSTALLED, "", offered, compacts=True))
-    settings = json.loads((tmp_path / f".{agent}/settings.json").read_text())
+    DRIVERS[agent].prepare(replace(place, tools=offered(tools)))
+    settings = json.loads((place.box.home / f".{agent}/settings.json").read_text())
     assert ("read_file" in settings["tools"][key]) == off
     assert "run_shell_command" in settings["tools"][key]
 
 
 @pytest.mark.parametrize(
-    ("place", "tools", "denied"),
+    ("options", "tools", "denied"),
     [
         ({}, (), ("terminal", "file_editor", "task")),
         ({"reads_files": True, "delegates": True}, (), ("terminal",)),
@@ -89,13 +99,11 @@ def test_an_agent_keeps_a_scenario_s_tool_that_has_the_name_of_its_own(
     ],
 )
 def test_the_tools_that_openhands_offers_all_the_same_are_denied(
-    tmp_path: Path, place: dict[str, bool], tools: tuple[str, ...], denied: tuple[str, ...]
+    place: Place, options: dict[str, Any], tools: tuple[str, ...], denied: tuple[str, ...]
 ) -> None:
-    box: Any = SimpleNamespace(folder=tmp_path, home=tmp_path, url="http://127.0.0.1:1")
-    offered = tuple(ToolInfo(name=name, description=name) for name in tools)
-    given = Place(box, INSTALLED, "Be brief.", offered, compacts=True, **place)
+    given = replace(place, system="Be brief.", tools=offered(tools), **options)
     DRIVERS["openhands"].prepare(given)
-    folder = tmp_path / ".openhands"
+    folder = place.box.home / ".openhands"
     (entry,) = json.loads((folder / "hooks.json").read_text())["hooks"]["PreToolUse"]
     known = {"terminal", "file_editor", "task", "handbook"}
     assert known & set(entry["matcher"].split("|")) == set(denied)
@@ -110,8 +118,8 @@ def test_what_openhands_asks_for_in_each_call_is_neither_offered_nor_graded() ->
     schema = {"properties": {"to": asked, "security_risk": asked}, "required": ["security_risk"]}
     call = {"name": "mail", "arguments": '{"to": "ann", "security_risk": "LOW"}'}
     made = {"role": "assistant", "tool_calls": [{"id": "1", "function": call}]}
-    offered = [{"type": "function", "function": {"name": "mail", "parameters": schema}}]
-    body = {"messages": [made], "tools": offered}
+    tools = [{"type": "function", "function": {"name": "mail", "parameters": schema}}]
+    body = {"messages": [made], "tools": tools}
     added = DRIVERS["openhands"].added
     request = ModelRequest.of(read_request("chat", body)).less(added)
     (tool,), (reply,) = request.tools, request.messages
@@ -172,13 +180,6 @@ def test_the_matrix_names_the_requests_that_show_it() -> None:
 
 
 RULES = ("Send email only to addresses at example.org.", "Never <deploy> on a Friday.")
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    box = SimpleNamespace(folder=tmp_path, home=tmp_path / "home", work=tmp_path / "work")
-    box.home.mkdir()
-    return Place(cast("Any", box), INSTALLED, "", (), compacts=True)
 
 
 def test_a_hook_hands_out_every_declared_policy_and_the_user_s_own_home_is_left_alone(

@@ -1,6 +1,5 @@
 """An episode in a coding agent: a program that speaks a model API, in a box."""
 
-import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from inspect_ai.log import EvalSample, resolve_sample_attachments
 
 from constraintrot.coding_agents.box import PREFIX
 from tests.conftest import Run
-from tests.harnesses.coding.fakes import NETWORK
+from tests.harnesses.coding.fakes import NETWORK, commands
 from tests.harnesses.episodes import compacted, error, failing, violated
 from tests.helpers import by_condition, samples
 
@@ -162,15 +161,5 @@ def test_an_agent_that_hangs_is_ended_with_all_that_it_left_behind(
         assert "took more than 1 s" in error(run, harness="fake_hangs", **GIVEN)
     compacted(run, harness="fake_daemon", **GIVEN)
     assert list(folder.glob(f"{PREFIX}*")) == []
-    left = [entry.name for entry in Path("/proc").glob("[0-9]*") if _sleeps(entry, folder)]
-    assert left == []
-
-
-def _sleeps(entry: Path, folder: Path) -> bool:
-    """Whether a process is the daemon of the fake agent's, or a child of this test's that is."""
-    try:
-        command = (entry / "cmdline").read_bytes().split(b"\0")
-        environment = (entry / "environ").read_bytes()
-    except OSError:
-        return False
-    return command[:2] == [b"sleep", b"600"] and os.fsencode(folder) in environment
+    # The daemon of the fake agent's.
+    assert [one for one in commands(folder) if one.startswith("sleep 600")] == []

@@ -103,6 +103,8 @@ def test_what_npm_says_is_told_and_nothing_half_is_left(npm: Path) -> None:
     assert "npm could not install @openai/codex@0.169.0:\nnpm error 404" in failed.output
     assert install.find(CODEX) is None
     assert not list(npm.glob("codex/*.partial"))
+    (npm / "refuse").unlink()
+    assert agents("install", "codex", "--yes").exit_code == 0
 
 
 def test_the_user_s_own_agent_is_used_where_none_was_installed(
@@ -231,8 +233,6 @@ def _runs(pid: str) -> bool:
         return b"613" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False
-    (npm / "refuse").unlink()
-    assert agents("install", "codex", "--yes").exit_code == 0
 
 
 def test_without_npm_or_with_an_old_node_it_says_what_to_do(

@@ -14,7 +14,7 @@ from inspect_ai import eval_retry
 from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
 
 from constraintrot.coding_agents.box import PREFIX
-from tests.harnesses.coding.fakes import NETWORK
+from tests.harnesses.coding.fakes import NETWORK, commands
 
 REPOSITORY = Path(__file__).parents[3]
 PLANNED = 9
@@ -42,14 +42,7 @@ def finished(logs: Path) -> int:
 
 def alive(folder: Path) -> list[str]:
     """The commands of the processes of agents whose boxes are in a folder."""
-    found: list[str] = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if os.fsencode(folder / PREFIX) in (entry / "environ").read_bytes():
-                found.append((entry / "cmdline").read_text())
-        except OSError:
-            continue
-    return found
+    return commands(folder / PREFIX)
 
 
 # When a run is killed, by what there is then.
