@@ -18,7 +18,7 @@ from constraintrot.coding_agents.pins.checking import health, read_receipts
 from constraintrot.coding_agents.pins.compiled import Source
 from constraintrot.coding_agents.pins.file_edit import PinInstallError
 from constraintrot.coding_agents.pins.installing import Change, install, uninstall
-from constraintrot.coding_agents.pins.json_spans import JsonError, parse
+from constraintrot.coding_agents.pins.json_spans import parse
 from constraintrot.coding_agents.pins.record import Pin, records
 from constraintrot.coding_agents.pins.settings_edit import with_hooks, without_hooks
 from constraintrot.coding_agents.pins.targets import toml_of
@@ -40,6 +40,11 @@ EVENTS: dict[str, dict[str, Any] | bytes] = {
     "lists a million deep": b"[" * 1_000_000,
     "a number of ten thousand digits": b'{"session_id": ' + b"9" * 10_000 + b"}",
     "a key twice": b'{"session_id": "a", "session_id": "b"}',
+    "nothing": b"",
+    "half of an object": b"{",
+    "a list": b"[1]",
+    "no text": b"\xff",
+    "an event that is a number": b'{"hook_event_name": 5, "session_id": null}',
 }
 
 
@@ -176,18 +181,6 @@ def test_odd_settings_come_back_to_the_byte(case: str) -> None:
     assert json.loads(made)["hooks"]["SessionStart"]
     created = [] if case == "the key in escapes" else ["SessionStart", "hooks"]
     assert json.loads(without_hooks(made, "x/hook.py", created)) == json.loads(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"hooks": null}', '{"hooks": {"SessionStart": {}}}', '{"a": ' + "9" * 5_000 + "}",
-        "[" * 100_000, '{"a": NaN}', "{'a': 1}", '{"a": 1}{', '{"a": "\x01"}', '{"\\u0061": 1, "a": 2}',
-    ],
-)  # fmt: skip
-def test_settings_that_agents_read_otherwise_are_refused(text: str) -> None:
-    with pytest.raises((PinInstallError, JsonError)):
-        with_hooks(text, HOOK)
 
 
 @pytest.mark.parametrize(
