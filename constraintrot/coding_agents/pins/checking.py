@@ -14,12 +14,7 @@ from constraintrot.coding_agents.install import kept, of_user
 from constraintrot.coding_agents.pins import targets
 from constraintrot.coding_agents.pins.agents import AGENTS, Agent
 from constraintrot.coding_agents.pins.compiled import read_compiled, registry_of, source_of
-from constraintrot.coding_agents.pins.file_edit import (
-    OlderListError,
-    PinInstallError,
-    digest,
-    read_file,
-)
+from constraintrot.coding_agents.pins.file_edit import OlderListError, PinInstallError, read_file
 from constraintrot.coding_agents.pins.record import Pin, Record
 from constraintrot.coding_agents.pins.settings_edit import holds_hooks, root_of
 from constraintrot.defenses.operator.pin_list import of_repository
@@ -118,9 +113,8 @@ def _check_settings(state: Health, record: Record, compiled: dict[str, Any]) -> 
                 )
     except PinInstallError as error:
         state.faults.append(f"{pin.settings}: {error}")
-    hook = Path(__file__).with_name("hook.py").read_bytes()
-    kept = pin.folder / "hook.py"
-    if not kept.exists() or digest(kept.read_bytes()) != digest(hook):
+    hook, kept = Path(__file__).with_name("hook.py"), pin.folder / "hook.py"
+    if not kept.exists() or kept.read_bytes() != hook.read_bytes():
         state.faults.append("the hook is missing or of another version; install again")
 
 

@@ -69,13 +69,8 @@ class Calls:
     ) -> Message:
         """The message of a result; one that shows an instruction file came by a nested file.
 
-        Args:
-            asked: the vendor's identifier of the call.
-            text: of the message.
-            line: of the message.
-            time: of the message.
-            key: of the message.
-            name: of the tool, for a call that was not noted.
+        ``asked`` is the vendor's identifier of the call, and ``name`` its tool where it was not
+        noted.
         """
         channel, origin = self.answered(asked, name)
         channel = "nested file" if is_project_file(origin) else channel
