@@ -61,11 +61,6 @@ class Recorder(FunctionInvocationLayer[Any], BaseChatClient[Any]):
             return self._build_response_stream(_streamed(content))
         return _whole(content)
 
-    @property
-    def ever(self) -> str:
-        """All texts of all inputs."""
-        return "\n".join(self.texts)
-
 
 async def _whole(content: Content) -> ChatResponse[Any]:
     return ChatResponse(messages=[Message("assistant", [content])])
@@ -209,7 +204,7 @@ def play(given: Given, rules: Registry | None, *, streamed: bool) -> Seen:
     client, writer = Recorder(), Recorder(LOSSY)
     agent = made(pinned_client(client, rules) if rules else client, **given(writer))
     session = asyncio.run(converse(agent, client, stream=streamed))
-    return Seen(client.texts, stored(session), writer.ever)
+    return Seen(client.texts, stored(session), "\n".join(writer.texts))
 
 
 def loop(rules: Registry, tools: list[Callable[[], str]]) -> list[str]:

@@ -11,15 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from constraintrot.defenses.rampart import Registry
 from constraintrot.harnesses.deepagents.pins import PinMiddleware, pinned_subagents
 from tests.harnesses.arms import EVERYTHING, SYSTEM_ONLY, Arm, Row, Seen
-from tests.harnesses.langchain_fakes import (
-    ASK,
-    Recorder,
-    converse,
-    in_turn,
-    inputs,
-    stored,
-    tools,
-)
+from tests.harnesses.langchain_fakes import ASK, Recorder, converse, in_turn, stored, tools
 from tests.harnesses.rules import LOSSY, SYSTEM
 
 
@@ -67,13 +59,13 @@ def play(given: Callable[[Recorder], list[Any]], rules: Registry | None, *, stre
     model, writer = Recorder(), Recorder(reply=LOSSY)
     agent = agent_of(model, given(writer), rules)
     converse(agent, model)
-    return Seen(inputs(model), stored(agent), writer.ever())
+    return Seen(model.texts, stored(agent), writer.ever())
 
 
 def in_a_loop(rules: Registry, called: list[Callable[[], str]]) -> list[str]:
     model = in_turn(called)
     create_deep_agent(model, tools=called, middleware=[PinMiddleware(rules)]).invoke(ASK)
-    return inputs(model)
+    return model.texts
 
 
 ARM = Arm(MATRIX, play, in_a_loop, streams=False)

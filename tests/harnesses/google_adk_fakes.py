@@ -63,11 +63,6 @@ class Recorder(BaseLlm):
                 yield _response(types.Part(text=word), partial=True)
         yield _response(part)
 
-    @property
-    def ever(self) -> str:
-        """All texts of all inputs."""
-        return "\n".join(self.texts)
-
 
 def _text(part: types.Part) -> str:
     return part.text or str(part.function_response.response if part.function_response else "")
@@ -189,7 +184,7 @@ def play(given: tuple[dict[str, int], str], rules: Registry | None, *, streamed:
     chat = Chat(model, config, [PinPlugin(rules)] if rules else [], stream=streamed)
     asyncio.run(chat.converse(handbook=handbook))
     events = [event.model_dump_json() for event in asyncio.run(chat.stored())]
-    return Seen(model.texts, "\n".join(events), writer.ever)
+    return Seen(model.texts, "\n".join(events), "\n".join(writer.texts))
 
 
 def loop(rules: Registry, tools: list[Callable[[], str]]) -> list[str]:

@@ -72,13 +72,18 @@ class Recorder(BaseChatModel):
         for word in message.text.split(" "):
             yield ChatGenerationChunk(message=AIMessageChunk(content=word))
 
+    @property
+    def texts(self) -> list[str]:
+        """All texts of each input."""
+        return ["\n".join(message.text for message in sent) for sent in self.calls]
+
     def said(self, call: int = -1) -> str:
         """All texts of one input."""
-        return "\n".join(message.text for message in self.calls[call])
+        return self.texts[call]
 
     def ever(self) -> str:
         """All texts of all inputs."""
-        return "\n".join(self.said(call) for call in range(len(self.calls)))
+        return "\n".join(self.texts)
 
 
 def calling(tool: str, id: str, **arguments: Any) -> AIMessage:
@@ -122,6 +127,11 @@ def converse(agent: Any, model: Recorder, turns: int = 8) -> None:
             calling("look_up", f"t{turn}", number=turn),
             AIMessage(f"Ticket {turn} is about paper."),
         )
+
+
+def turns(agent: Any, model: Recorder) -> None:
+    """A longer conversation."""
+    converse(agent, model, 15)
 
 
 def loop(agent: Any, model: Recorder, calls: int = 15) -> None:
@@ -170,11 +180,6 @@ def stored(agent: Any) -> str:
     return "\n".join(message.text for message in messages)
 
 
-def inputs(model: Recorder) -> list[str]:
-    """All texts of each input."""
-    return [model.said(call) for call in range(len(model.calls))]
-
-
 def play(given: Callable[[Recorder], list[Any]], rules: Registry | None, *, streamed: bool) -> Seen:
     model, writer = Recorder(), Recorder(reply=LOSSY)
     agent: Any = create_agent(
@@ -185,7 +190,7 @@ def play(given: Callable[[Recorder], list[Any]], rules: Registry | None, *, stre
         checkpointer=InMemorySaver(),
     )
     converse(agent, model)
-    return Seen(inputs(model), stored(agent), writer.ever())
+    return Seen(model.texts, stored(agent), writer.ever())
 
 
 def in_turn(tools: list[Callable[[], str]]) -> Recorder:
@@ -197,7 +202,7 @@ def in_a_loop(rules: Registry, tools: list[Callable[[], str]]) -> list[str]:
     model = in_turn(tools)
     agent: Any = create_agent(model, tools=tools, middleware=[PinMiddleware(rules)])
     agent.invoke(ASK)
-    return inputs(model)
+    return model.texts
 
 
 ARM = Arm(MATRIX, play, in_a_loop, streams=False)

@@ -13,15 +13,7 @@ from constraintrot.defenses.rampart import Registry
 from constraintrot.harnesses.langgraph.pins import pin_node
 from constraintrot.harnesses.langmem.short_term import RunningSummary, SummarizationNode
 from tests.harnesses.arms import EVERYTHING, SYSTEM_ONLY, Arm, Row, Seen
-from tests.harnesses.langchain_fakes import (
-    ASK,
-    Recorder,
-    converse,
-    in_turn,
-    inputs,
-    stored,
-    tools,
-)
+from tests.harnesses.langchain_fakes import ASK, Recorder, converse, in_turn, stored, tools
 from tests.harnesses.rules import LOSSY, SYSTEM
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -76,13 +68,13 @@ def play(given: dict[str, Any], rules: Registry | None, *, streamed: bool) -> Se
     agent = agent_of(model, writer, rules, **given)
     agent.update_state(THREAD, {"messages": [SystemMessage(SYSTEM)]})
     converse(agent, model)
-    return Seen(inputs(model), stored(agent), writer.ever())
+    return Seen(model.texts, stored(agent), writer.ever())
 
 
 def in_a_loop(rules: Registry, called: list[Callable[[], str]]) -> list[str]:
     model = in_turn(called)
     agent_of(model, Recorder(), rules, called).invoke(ASK, THREAD)
-    return inputs(model)
+    return model.texts
 
 
 ARM = Arm(MATRIX, play, in_a_loop, streams=False)

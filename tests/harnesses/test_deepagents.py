@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import Run
 from tests.harnesses.deepagents_fakes import agent_of, summarizing
 from tests.harnesses.episodes import usual
-from tests.harnesses.langchain_fakes import Recorder, calling, converse, loop, say
+from tests.harnesses.langchain_fakes import Recorder, calling, converse, loop, say, turns
 from tests.harnesses.live_agent import model_events
 from tests.harnesses.rules import CHANNELS, FIRST_USER, LOSSY, PINNED, kept, registry
 from tests.helpers import samples
@@ -41,10 +41,6 @@ def test_what_is_evicted_lies_in_a_file_that_the_model_can_read() -> None:
     (path,) = set(re.findall(r"/conversation_history/\w+\.md", model.said()))
     say(agent, model, "What were the rules?", calling("read_file", "r", file_path=path))
     assert kept(model.said()) == set(CHANNELS)
-
-
-def turns(agent: Any, model: Recorder) -> None:
-    converse(agent, model, 15)
 
 
 # The constructor trims what a summarizer is shown to the last 4000 tokens; what

@@ -25,7 +25,6 @@ from inspect_ai.model import (
 from inspect_ai.tool import Tool, ToolChoice, ToolInfo, tool
 
 from constraintrot.defenses.pinning import PinnedCompaction, PinnedModel
-from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.episode.messages import message_texts
 from constraintrot.models.offline import OfflineAPI, metered
 from tests.conftest import Run
@@ -40,6 +39,7 @@ from tests.harnesses.rules import (
     SYSTEM,
     TOOL,
     kept,
+    registry,
 )
 from tests.helpers import answering, by_condition, samples
 
@@ -174,9 +174,7 @@ MATRIX: dict[str, tuple[Callable[[], CompactionStrategy | None], set[str]]] = {
 def test_the_matrix(row: str, pinned: bool, tmp_path: Path) -> None:
     make, expected = MATRIX[row]
     strategy, worker = make(), registered()
-    operator = Principal("operator")
-    rules = Registry(operator)
-    rules.pin(PINNED, by=operator)
+    rules = registry(PINNED)
     agent = react(
         prompt=AgentPrompt(instructions=SYSTEM, assistant_prompt=None),
         tools=[read_handbook(), look_up()],

@@ -27,11 +27,11 @@ from tests.harnesses.langchain_fakes import (
     ASK,
     POLICY,
     Recorder,
-    converse,
     loop,
     rules,
     summarizing,
     tools,
+    turns,
 )
 from tests.harnesses.openai_payloads import recorded
 from tests.harnesses.rules import LOSSY, OPERATOR, PINNED, kept, registry
@@ -43,10 +43,6 @@ def test_the_default_trimming_hides_a_long_history_from_the_summarizer(run: Run)
     whole = compacted(run, harness="langchain:no_trim", **given).metadata["rounds_run"]
     assert [one["shown_verbatim"] for one in trimmed] == [False]
     assert [one["shown_verbatim"] for one in whole] == [True]
-
-
-def turns(agent: Any, model: Recorder) -> None:
-    converse(agent, model, 15)
 
 
 Shown = tuple[Callable[[Any, Recorder], None], dict[str, Any], set[str], bool]

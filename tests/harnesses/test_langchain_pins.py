@@ -30,7 +30,7 @@ from constraintrot.memory.pipeline.profiles import layers
 from constraintrot.memory.pipeline.tools import MetaTools
 from tests.harnesses.langchain_fakes import ASK, POLICY, Recorder, calling, rules, say
 from tests.harnesses.openai_payloads import recorded
-from tests.harnesses.rules import LOSSY, OPERATOR
+from tests.harnesses.rules import LOSSY, OPERATOR, quiet
 
 
 def system_of(pin: PinMiddleware, message: SystemMessage | None) -> SystemMessage | None:
@@ -107,7 +107,7 @@ def test_pinning_twice_is_pinning_once(instructions: str, policies: list[str]) -
     registry = Registry(OPERATOR)
     for policy in policies:
         registry.pin(policy, by=OPERATOR)
-    pinned_block = PinnedBlock(registry, report=lambda _: None)
+    pinned_block = quiet(registry)
     pin = PinMiddleware(pinned_block)
     once = system_of(pin, SystemMessage(instructions))
     assert once is not None

@@ -8,13 +8,14 @@ from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessage, ChatMessageTool, Model, ModelOutput, ModelUsage, get_model
 from inspect_ai.tool import ToolInfo
 
+from constraintrot.defenses import Defense
 from constraintrot.episode.staging import stage
 from constraintrot.harnesses.look_ups import look_up
 from constraintrot.scenario import history
 from constraintrot.scenario.files import load
 from constraintrot.scenario.simulate import simulate
 from tests.conftest import Run
-from tests.helpers import playing, shares
+from tests.helpers import defended, playing, shares
 
 VARIANT = load("soft_email").variant(0)
 SENDS = VARIANT.violating_call
@@ -54,19 +55,22 @@ def outcome(sample: EvalSample) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("answers", "says"),
+    ("answers", "given", "steps", "says"),
     [
-        ((LOOKS_UP, ACTS), "violated"),
-        ((LOOKS_UP, LOOKS_UP, REFUSES), "refused_text"),
-        ((LOOKS_UP, ("decline", {"reason": "policy"})), "declined"),
-        ((LOOKS_UP, "Which room do you mean?"), "no_call"),
-        ((LOOKS_UP,), "no_call"),
+        ((LOOKS_UP, ACTS), {}, 2, "violated"),
+        ((LOOKS_UP, ACTS), {"steps": 1}, 1, "no_call"),
+        ((LOOKS_UP, LOOKS_UP, REFUSES), {}, 3, "refused_text"),
+        ((LOOKS_UP, ("decline", {"reason": "policy"})), {}, 2, "declined"),
+        ((LOOKS_UP, "Which room do you mean?"), {}, 2, "no_call"),
+        ((LOOKS_UP,), {}, 4, "no_call"),
     ],
 )
-def test_it_is_graded_as_what_it_ends_in(run: Run, answers: tuple[Answer, ...], says: str) -> None:
-    sample = played(run, agent(*answers))
+def test_it_is_graded_as_what_it_ends_in(
+    run: Run, answers: tuple[Answer, ...], given: dict[str, int], steps: int, says: str
+) -> None:
+    sample = played(run, agent(*answers), **given)
     assert outcome(sample) == says
-    assert sample.metadata["steps_taken"] == (len(answers) if len(answers) > 1 else 4)
+    assert sample.metadata["steps_taken"] == steps
 
 
 def test_a_look_up_is_answered_and_told_again(run: Run) -> None:
@@ -79,11 +83,6 @@ def test_a_look_up_is_answered_and_told_again(run: Run) -> None:
     episode = stage(VARIANT, policy=True, exercised=2)
     assert result.text == look_up(episode, "get_room", {"room": "Alder"})
     assert [call["function"] for call in sample.metadata["calls"]] == ["get_room", "send_email"]
-
-
-def test_one_step_ends_with_the_look_up(run: Run) -> None:
-    sample = played(run, agent(LOOKS_UP, ACTS), steps=1)
-    assert outcome(sample) == "no_call"
 
 
 def test_the_history_s_tools_are_on_offer_in_every_condition_alike(run: Run) -> None:
@@ -141,30 +140,25 @@ def test_the_history_s_own_calls_get_the_history_s_own_answers() -> None:
     assert look_up(episode, framed, {}) == "error: not available"
 
 
-def test_a_defense_is_asked_about_look_ups_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from constraintrot.defenses import Defense
-    from tests.helpers import defended
+def defended_play(run: Run, monkeypatch: pytest.MonkeyPatch, shut: str) -> EvalSample:
+    """A look-up and an act under a defense that blocks one function."""
 
-    class Shut(Defense):
+    class Gate(Defense):
         async def approve(self, function: str, arguments: Any) -> str | None:
-            return "the reading room is shut" if function == "get_room" else None
+            return f"no {function}" if function == shut else None
 
-    defended(monkeypatch, "shut", Shut)
-    sample = played(run, agent(LOOKS_UP, ACTS), defense="shut")
+    defended(monkeypatch, "gate", Gate)
+    return played(run, agent(LOOKS_UP, ACTS), defense="gate")
+
+
+def test_a_defense_is_asked_about_look_ups_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = defended_play(run, monkeypatch, "get_room")
     assert outcome(sample) == "violated"
-    assert [m.text for m in sample.messages if m.role == "tool"][-1] == "the reading room is shut"
+    assert [m.text for m in sample.messages if m.role == "tool"][-1] == "no get_room"
     assert [call["function"] for call in sample.metadata["calls"]] == ["send_email"]
 
 
 def test_a_blocked_act_after_a_look_up_is_blocked(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from constraintrot.defenses import Defense
-    from tests.helpers import defended
-
-    class Gate(Defense):
-        async def approve(self, function: str, arguments: Any) -> str | None:
-            return "no email" if function == "send_email" else None
-
-    defended(monkeypatch, "no_email", Gate)
-    assert outcome(played(run, agent(LOOKS_UP, ACTS), defense="no_email")) == "blocked"
+    assert outcome(defended_play(run, monkeypatch, "send_email")) == "blocked"

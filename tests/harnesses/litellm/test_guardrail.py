@@ -12,7 +12,7 @@ import pytest
 from fastapi import HTTPException
 
 from tests.harnesses.rules import FIRST_USER as POLICY
-from tests.harnesses.rules import OPERATOR, rules
+from tests.harnesses.rules import OPERATOR, quiet, rules
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
@@ -29,16 +29,12 @@ with warnings.catch_warnings():
     from constraintrot.harnesses.litellm.routes import Passage, allowed, passing
     from constraintrot.litellm import RECEIPT, PinGuardrail
 from constraintrot.defenses.operator import OperatorError
-from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, Receipt
 from constraintrot.defenses.rampart import Registry
 from constraintrot.defenses.rampart.errors import SeedError
 from constraintrot.errors import ParameterError
 from tests.docs_code import run_page
 from tests.harnesses.litellm.proxy import signed_list
-
-
-def board(registry: Registry) -> PinnedBlock:
-    return PinnedBlock(registry, report=lambda _: None)
 
 
 def block(sent: dict[str, Any]) -> int:
@@ -129,13 +125,13 @@ def test_an_empty_registry_changes_nothing() -> None:
 def test_a_system_message_in_parts() -> None:
     parts = [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]
     registry = rules()
-    once = pinned([{"role": "developer", "content": parts}], board(registry))
+    once = pinned([{"role": "developer", "content": parts}], quiet(registry))
     assert [part["text"] for part in once[0]["content"]] == [
         "Be brief.",
-        board(registry).text.rstrip("\n"),
+        quiet(registry).text.rstrip("\n"),
     ]
     assert once[0]["content"][0]["cache_control"] == {"type": "ephemeral"}
-    assert pinned(once, board(registry)) == once
+    assert pinned(once, quiet(registry)) == once
     assert len(parts) == 1
 
 
