@@ -9,6 +9,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -94,18 +96,17 @@ def read_session(path: Path, session: str, folder: str, losses: Losses) -> Itera
     yield Facts(session, folder)
     with closing(_opened(path)) as database:
         query = _FAMILY if _has_parents(database) else _PARTS
-        held: tuple[str, int, Any, bool] | None = None
-        parts: list[Any] = []
-        for row, key, told, part, owner in database.execute(query, (session,)):
-            if held is None or held[0] != key:
-                if held is not None:
-                    yield from _shown(*held[1:], parts)
-                info = _json(told, row, losses)
-                held, parts = (key, row, {"id": key, **(info or {})}, owner != session), []
-            if part is not None and (found := _json(part, row, losses)) is not None:
-                parts.append(found)
-        if held is not None:
-            yield from _shown(*held[1:], parts)
+        # A row a part, with its message.
+        messages = groupby(database.execute(query, (session,)), itemgetter(0, 1, 4))
+        for (row, key, owner), rows in messages:
+            info: Record | None = None
+            parts: list[Any] = []
+            for _, _, told, part, _ in rows:
+                if info is None:
+                    info = _json(told, row, losses) or {}
+                if part is not None and (found := _json(part, row, losses)) is not None:
+                    parts.append(found)
+            yield from _shown(row, {"id": key, **(info or {})}, owner != session, parts)
 
 
 def _has_parents(database: sqlite3.Connection) -> bool:
