@@ -7,8 +7,6 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, SummarizationMiddleware
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
@@ -16,7 +14,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
+from constraintrot.defenses.pinning.pinned_block import PinnedBlock, Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Registry
 from constraintrot.errors import ParameterError
 from constraintrot.harnesses.deepagents.pins import pinned_subagents
@@ -30,7 +28,7 @@ from constraintrot.memory.pipeline.profiles import layers
 from constraintrot.memory.pipeline.tools import MetaTools
 from tests.harnesses.langchain_fakes import ASK, POLICY, Recorder, calling, rules, say
 from tests.harnesses.openai_payloads import recorded
-from tests.harnesses.rules import LOSSY, OPERATOR, quiet
+from tests.harnesses.rules import LOSSY, OPERATOR
 
 
 def system_of(pin: PinMiddleware, message: SystemMessage | None) -> SystemMessage | None:
@@ -85,35 +83,6 @@ def test_an_empty_registry_changes_nothing() -> None:
     assert system_of(pin, None) is None
     for said in (SystemMessage("Be brief."), SystemMessage([{"type": "text", "text": "Hi"}])):
         assert system_of(pin, said) == said
-
-
-def test_blocks_of_a_system_message_stay_apart() -> None:
-    marked = {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}
-    registry = rules()
-    pin = PinMiddleware(registry)
-    once = system_of(pin, SystemMessage([marked]))
-    assert once is not None
-    assert once.content[0] == marked
-    registry.amend(registry.pins()[0].id, "Send no email at all.", by=OPERATOR)
-    twice = system_of(pin, once)
-    assert twice is not None
-    assert twice.text.count(HEADING) == 1
-    assert POLICY not in twice.text
-    assert len(twice.content) == 2
-
-
-@given(st.text(), st.lists(st.text(min_size=1).filter(str.strip), max_size=3, unique=True))
-def test_pinning_twice_is_pinning_once(instructions: str, policies: list[str]) -> None:
-    registry = Registry(OPERATOR)
-    for policy in policies:
-        registry.pin(policy, by=OPERATOR)
-    pinned_block = quiet(registry)
-    pin = PinMiddleware(pinned_block)
-    once = system_of(pin, SystemMessage(instructions))
-    assert once is not None
-    assert system_of(pin, once) == once
-    if policies:
-        assert once.text.count(pinned_block.text.rstrip("\n")) == 1
 
 
 class Replaces(AgentMiddleware[Any, Any, Any]):

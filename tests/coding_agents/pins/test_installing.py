@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -483,16 +482,6 @@ def test_a_path_that_agents_would_change_is_refused(
     (tmp_path / "a$HOME").mkdir()
     with pytest.raises(PinInstallError, match="agents replace"):
         install(Pin(AGENTS["claude"], "user", tmp_path), Source("rules", rules))
-
-
-def test_the_command_starts_the_hook_from_a_home_with_a_blank(home: Path, pinned: Pinned) -> None:
-    pinned()
-    entry = json.loads(settings(home).read_text())["hooks"]["SessionStart"][0]
-    command = entry["hooks"][0]["command"]
-    assert " " in str(home)
-    done = subprocess.run(["sh", "-c", command], input=b"{}", capture_output=True, check=True)
-    assert RULE in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
-    assert sys.executable in command
 
 
 def tree(folder: Path) -> dict[str, tuple[int, bytes | str]]:

@@ -67,12 +67,6 @@ def test_a_command_that_the_user_put_beside_ours_stays() -> None:
     }
 
 
-def test_an_empty_list_of_the_users_stays() -> None:
-    text = '{"hooks": {"SessionStart": []}}'
-    installed = with_hooks(text, ENTRIES)
-    assert root_of(without_hooks(installed, "hook.py", created_by(text, ENTRIES))) == root_of(text)
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [

@@ -11,6 +11,7 @@ from constraintrot import PinnedBlock, Principal, Receipt, Registry, pinned, pin
 from constraintrot.defenses.pinning import message_list
 
 RULE = "Send email only to addresses at example.org."
+MARKED = {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def test_the_docstring_s_example_runs() -> None:
 
 
 @pytest.mark.parametrize("role", ["system", "developer"])
-@pytest.mark.parametrize("content", ["Be brief.", None, [{"type": "text", "text": "Be brief."}]])
+@pytest.mark.parametrize("content", ["Be brief.", None, [MARKED]])
 def test_the_pins_are_at_the_end_of_the_leading_system_message(
     rules: Registry, role: str, content: Any
 ) -> None:
@@ -34,7 +35,9 @@ def test_the_pins_are_at_the_end_of_the_leading_system_message(
     sent = pinned(given, rules)
     assert [message["role"] for message in sent] == [role, "user"]
     said = sent[0]["content"]
-    assert RULE in (said if isinstance(said, str) else said[-1]["text"])
+    *parts, block = [said] if isinstance(said, str) else said
+    assert RULE in (block if isinstance(said, str) else block["text"])
+    assert parts == ([MARKED] if isinstance(content, list) else [])
     assert given[0]["content"] == content
     assert pinned(sent, rules) == sent
 
@@ -59,8 +62,7 @@ def test_a_system_prompt_of_its_own_is_pinned_and_reported(rules: Registry) -> N
     once = pinned_system("Be brief.", rules, report=receipts.append)
     assert pinned_system(once, rules, report=receipts.append) == once
     assert RULE in str(pinned_system(None, rules))
-    parts = [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]
-    assert pinned_system(parts, rules)[0] == parts[0]
+    assert pinned_system([MARKED], rules)[0] == MARKED
     assert [receipt.state for receipt in receipts] == ["injected", "verified"]
 
 

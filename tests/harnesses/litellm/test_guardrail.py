@@ -12,7 +12,7 @@ import pytest
 from fastapi import HTTPException
 
 from tests.harnesses.rules import FIRST_USER as POLICY
-from tests.harnesses.rules import OPERATOR, quiet, rules
+from tests.harnesses.rules import OPERATOR, rules
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
@@ -24,7 +24,6 @@ with warnings.catch_warnings():
     from litellm.exceptions import BadRequestError
     from litellm.types.caching import LiteLLMCacheType
 
-    from constraintrot import pinned
     from constraintrot.harnesses.litellm import placement
     from constraintrot.harnesses.litellm.routes import Passage, allowed, passing
     from constraintrot.litellm import RECEIPT, PinGuardrail
@@ -120,19 +119,6 @@ def test_an_empty_registry_changes_nothing() -> None:
         assert {name: sent.get(name) for name in before} == before
         assert not sent.get("instructions")
         assert not sent.get("system")
-
-
-def test_a_system_message_in_parts() -> None:
-    parts = [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]
-    registry = rules()
-    once = pinned([{"role": "developer", "content": parts}], quiet(registry))
-    assert [part["text"] for part in once[0]["content"]] == [
-        "Be brief.",
-        quiet(registry).text.rstrip("\n"),
-    ]
-    assert once[0]["content"][0]["cache_control"] == {"type": "ephemeral"}
-    assert pinned(once, quiet(registry)) == once
-    assert len(parts) == 1
 
 
 @pytest.mark.parametrize(
