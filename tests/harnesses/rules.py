@@ -1,6 +1,5 @@
 """One rule a channel, said early in a conversation; what stands in a later input was kept."""
 
-from constraintrot.defenses.pinning.pinned_block import PinnedBlock
 from constraintrot.defenses.rampart import Principal, Registry
 
 SYSTEM = "Never delete a record."
@@ -26,11 +25,6 @@ def registry(*texts: str, label: str = "registry") -> Registry:
     for text in texts:
         rules.pin(text, by=OPERATOR)
     return rules
-
-
-def quiet(rules: Registry) -> PinnedBlock:
-    """A block of pins whose receipts nobody reads."""
-    return PinnedBlock(rules, report=lambda _: None)
 
 
 def rules(*policies: str) -> Registry:

@@ -21,7 +21,7 @@ from constraintrot.langgraph import pin_node, pinned
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted, violated
 from tests.harnesses.langchain_fakes import ASK, POLICY, Recorder, rules
-from tests.harnesses.rules import OPERATOR, quiet
+from tests.harnesses.rules import OPERATOR
 from tests.helpers import playing
 
 
@@ -53,6 +53,10 @@ THREAD: Any = {"configurable": {"thread_id": "1"}}
 
 class State(MessagesState):
     to_send: list[Any]
+
+
+def board(registry: Registry) -> PinnedBlock:
+    return PinnedBlock(registry, report=lambda _: None)
 
 
 def graph(model: Recorder, registry: Registry | PinnedBlock, **given: Any) -> Any:
@@ -117,7 +121,7 @@ def test_a_graph_within_a_graph_has_a_pin_of_its_own() -> None:
 
 def test_without_pins_nothing_changes() -> None:
     messages = [SystemMessage("Be brief."), HumanMessage("Hello")]
-    empty = quiet(Registry(OPERATOR))
+    empty = board(Registry(OPERATOR))
     assert pinned(messages, empty) == messages
     assert pinned(messages[1:], empty) == messages[1:]
     assert pinned([], empty) == []
@@ -126,15 +130,15 @@ def test_without_pins_nothing_changes() -> None:
 
 
 def test_a_context_without_a_system_message_gets_one() -> None:
-    sent = pinned([HumanMessage("Hello")], quiet(rules()))
+    sent = pinned([HumanMessage("Hello")], board(rules()))
     assert [message.type for message in sent] == ["system", "human"]
     assert POLICY in sent[0].text
-    assert [message.type for message in pinned([], quiet(rules()))] == ["system"]
+    assert [message.type for message in pinned([], board(rules()))] == ["system"]
 
 
 def test_what_is_given_stays_as_it_is() -> None:
     messages = [SystemMessage("Be brief.", id="s"), HumanMessage("Hello", id="h")]
-    sent = pinned(messages, quiet(rules()))
+    sent = pinned(messages, board(rules()))
     assert [message.text for message in messages] == ["Be brief.", "Hello"]
     assert [message.id for message in sent] == ["s", "h"]
 
@@ -144,7 +148,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
 
 @given(TEXTS, st.lists(TEXTS, max_size=3))
 def test_the_block_stands_once_whatever_stands_there(text: str, others: list[str]) -> None:
-    pins_of = quiet(rules(POLICY, "Spend no more than 200 dollars."))
+    pins_of = board(rules(POLICY, "Spend no more than 200 dollars."))
     messages = [SystemMessage(text), *map(SystemMessage, others), HumanMessage("Hello")]
     once = pinned(messages, pins_of)
     assert "\n".join(message.text for message in once).count(pins_of.text.rstrip("\n")) == 1
@@ -155,7 +159,7 @@ def test_the_block_stands_once_whatever_stands_there(text: str, others: list[str
 def test_earlier_revisions_go_wherever_the_framework_kept_them() -> None:
     registry = rules()
     (pin,) = registry.pins()
-    old = quiet(registry).text
+    old = board(registry).text
     registry.amend(pin.id, "Send email to nobody.", by=OPERATOR)
     sent = pinned(
         [
@@ -165,7 +169,7 @@ def test_earlier_revisions_go_wherever_the_framework_kept_them() -> None:
             HumanMessage(f"Look: {POLICY}"),
             AIMessage(old),
         ],
-        quiet(registry),
+        board(registry),
     )
     assert [POLICY in message.text for message in sent] == [False, False, False, True, True]
     assert sent[1].text == "So far: work."
@@ -175,7 +179,7 @@ def test_earlier_revisions_go_wherever_the_framework_kept_them() -> None:
 
 def test_parts_of_a_system_message_keep_their_marks() -> None:
     marked: Any = {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}
-    pins_of = quiet(rules())
+    pins_of = board(rules())
     once = pinned([SystemMessage([marked, "And kind."])], pins_of)
     content: Any = once[0].content
     *kept, block = content
