@@ -32,13 +32,6 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
-def test_an_unknown_mode_is_answered_with_the_known_ones(name: str) -> None:
-    modes = ", ".join(HARNESSES.get(name).modes)
-    with pytest.raises(ParameterError, match=f"no compaction mode 'lossy'; modes: {modes}, live"):
-        parse_harness(f"{name}:lossy")
-
-
-@pytest.mark.parametrize("name", FRAMEWORKS)
 def test_a_version_that_nobody_tested_is_warned_of(versions: dict[str, str], name: str) -> None:
     needs = HARNESSES.get(name).needs
     versions |= {need.distribution: need.below for need in needs}

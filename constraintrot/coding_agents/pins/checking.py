@@ -16,7 +16,7 @@ from constraintrot.coding_agents.pins.agents import AGENTS, Agent
 from constraintrot.coding_agents.pins.compiled import read_compiled, registry_of, source_of
 from constraintrot.coding_agents.pins.file_edit import OlderListError, PinInstallError, read_file
 from constraintrot.coding_agents.pins.record import Pin, Record
-from constraintrot.coding_agents.pins.settings_edit import holds_hooks, root_of
+from constraintrot.coding_agents.pins.settings_edit import check_dialect, holds_hooks, root_of
 from constraintrot.defenses.operator.pin_list import of_repository
 from constraintrot.errors import ConstraintRotError
 
@@ -100,8 +100,8 @@ def _check_settings(state: Health, record: Record, compiled: dict[str, Any]) -> 
     try:
         for target in targets.of(pin.agent, pin.settings, pin.folder, compiled, record.summarizer):
             now = read_file(target.path)
-            target.check_dialect(now)
             if target.kind == "hooks":
+                check_dialect(now, pin.agent)
                 held = holds_hooks(now.text, target.value)
             elif target.kind == "plugin":
                 held = now.data == target.value.encode()

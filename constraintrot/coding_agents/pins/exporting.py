@@ -9,7 +9,7 @@ from constraintrot.coding_agents.pins.compiled import (
     registry_of,
     source_of,
 )
-from constraintrot.coding_agents.pins.file_edit import PinInstallError
+from constraintrot.coding_agents.pins.file_edit import PinInstallError, make_folder
 from constraintrot.coding_agents.pins.record import records
 from constraintrot.defenses.operator import OperatorError, PinList, SigningKey
 from constraintrot.defenses.operator.pin_list import read_list
@@ -39,7 +39,8 @@ def export(
     else:
         last = max(seen, before.revision if before else 0)
         made = made.model_copy(update={"revision": last + 1})
-        _write(out, made.signed(key))
+        make_folder(out.parent)
+        replace(out, made.signed(key).encode("ascii"), PinInstallError, mode=None)
         changed = True
     owners.trust(out, made, repository, folder)
     return made, changed
@@ -76,11 +77,3 @@ def _before(out: Path, made: PinList) -> PinList | None:
             " another file"
         )
     return before
-
-
-def _write(out: Path, text: str) -> None:
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PinInstallError(f"cannot make {out.parent}: {error}") from None
-    replace(out, text.encode("ascii"), PinInstallError, mode=None)

@@ -105,6 +105,18 @@ def check_writable(state: FileState) -> None:
         raise PinInstallError(f"{folder} may not be written in")
 
 
+def make_folder(folder: Path, mode: int = 0o777) -> None:
+    """Make a folder, and those above it, where there is none.
+
+    Raises:
+        PinInstallError: the disk refused.
+    """
+    try:
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
+    except OSError as error:
+        raise PinInstallError(f"cannot make {folder}: {error}") from None
+
+
 def write_file(state: FileState, data: bytes) -> list[Path]:
     """Replace a file whole; its mode stays. The folders that were made, outermost first.
 
@@ -113,10 +125,7 @@ def write_file(state: FileState, data: bytes) -> list[Path]:
             as they left it.
     """
     made = [parent for parent in reversed(state.real.parents) if not parent.exists()]
-    try:
-        state.real.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PinInstallError(f"cannot make {state.real.parent}: {error}") from None
+    make_folder(state.real.parent)
     if read_file(state.path).data != state.data:
         raise PinInstallError(f"{state.path} was changed meanwhile; try again")
     owner = state.real.stat() if state.data is not None else None

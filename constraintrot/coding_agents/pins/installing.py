@@ -24,7 +24,11 @@ from constraintrot.coding_agents.pins.compiled import (
     write_compiled,
 )
 from constraintrot.coding_agents.pins.edits import Edit, apply_all, leftover
-from constraintrot.coding_agents.pins.file_edit import PinInstallError, check_writable
+from constraintrot.coding_agents.pins.file_edit import (
+    PinInstallError,
+    check_writable,
+    make_folder,
+)
 from constraintrot.coding_agents.pins.owners import IN_REPOSITORY, repository_at
 from constraintrot.coding_agents.pins.record import (
     RECORD,
@@ -115,7 +119,7 @@ def _install(
     source = source or _source_before(folder)
     record = read_record(folder) or Record(pin.agent.name, pin.scope, str(pin.project))
     if write:
-        _make_folder(folder)
+        _make_pin_folder(folder)
     key = (folder / "key").read_bytes() if write else bytes(_KEY_BYTES)
     compiled = compile_rules(folder, source, key, pin.agent.longest, heading, pin.named, note=write)
     edits = [
@@ -185,12 +189,9 @@ def source_in(project: Path) -> Source | None:
     return Source("repository", file) if os.path.lexists(file) else None
 
 
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        (folder / "sessions").mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise PinInstallError(f"cannot make {folder}: {error}") from None
+def _make_pin_folder(folder: Path) -> None:
+    for made in (folder, folder / "sessions"):
+        make_folder(made, 0o700)
     if not (folder / "key").exists():
         replace(folder / "key", secrets.token_bytes(_KEY_BYTES), PinInstallError)
 
@@ -206,9 +207,6 @@ def _write_state(folder: Path, compiled: dict[str, Any]) -> None:
 @contextmanager
 def _locked(home: Path | None) -> Iterator[None]:
     folder = pins_folder(home)
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise PinInstallError(f"cannot make {folder}: {error}") from None
+    make_folder(folder, 0o700)
     with held(folder / "lock", PinInstallError):
         yield

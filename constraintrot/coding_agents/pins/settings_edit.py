@@ -9,9 +9,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
-from constraintrot.coding_agents.pins.file_edit import PinInstallError
+from constraintrot.coding_agents.pins.agents import Agent
+from constraintrot.coding_agents.pins.file_edit import FileState, PinInstallError
 from constraintrot.coding_agents.pins.json_spans import (
-    Beyond,
     JsonError,
     Node,
     added,
@@ -83,42 +83,39 @@ def with_value(text: str, keys: Sequence[str], value: object) -> str:
     raise ValueError("a value has at least one key")
 
 
-def check_dialect(text: str, marked: bool, allowed: Collection[Beyond], title: str) -> None:
-    """Check that an agent reads a settings file, in which it may allow comments or not.
-
-    Args:
-        text: of the settings file.
-        marked: whether a byte order mark comes before it.
-        allowed: what the agent reads beyond strict JSON.
-        title: the agent's.
-    """
-    beyond = dict(_root(text).beyond) if text.strip() else {}
-    if marked:
-        beyond["byte order mark"] = 1
-    for what, line in beyond.items():
-        if what not in allowed:
-            raise PinInstallError(
-                f"line {line} has a {what}, for which {title} reads nothing of the file, no hook"
-                " either; take it out first"
-            )
-
-
-def check_form(text: str, entries: Mapping[str, Entry], title: str) -> None:
-    """Check that an agent reads the user's hooks beside ours: OpenHands takes two forms, not mixed.
+def check_dialect(state: FileState, agent: Agent) -> None:
+    """Check that an agent reads its settings file as it is, and the user's hooks beside ours.
 
     Raises:
-        PinInstallError: it would ignore the user's, or the file.
+        PinInstallError: it would ignore the file, or the user's hooks.
     """
-    root = cast("dict[str, Any]", root_of(text))
+    beyond = dict(_root(state.text).beyond) if state.text.strip() else {}
+    if state.marked:
+        beyond["byte order mark"] = 1
+    for what, line in beyond.items():
+        if what not in agent.allows:
+            raise PinInstallError(
+                f"line {line} has a {what}, for which {agent.title} reads nothing of the file, no"
+                " hook either; take it out first"
+            )
+    if agent.one_file:
+        _check_form(cast("dict[str, Any]", root_of(state.text)), agent)
+
+
+def _check_form(root: Mapping[str, Any], agent: Agent) -> None:
+    """Check that hooks are in the form of ours; OpenHands takes two, not mixed."""
     for key in root:
         if key != "hooks":
             raise PinInstallError(
-                f'{title} reads nothing beside "hooks" once that is there; put "{key}" below it'
+                f'{agent.title} reads nothing beside "hooks" once that is there; put "{key}" below'
+                " it"
             )
-    for event in entries:
+    for event in agent.events:
         other = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
         if other in root.get("hooks", {}):
-            raise PinInstallError(f'{title} takes no "{other}" beside ours; call it "{event}"')
+            raise PinInstallError(
+                f'{agent.title} takes no "{other}" beside ours; call it "{event}"'
+            )
 
 
 def created_by(text: str, entries: Mapping[str, Entry]) -> list[str]:

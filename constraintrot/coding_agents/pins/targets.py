@@ -52,27 +52,14 @@ class Target:
     value: Any
     agent: Agent
 
-    def check_dialect(self, state: FileState) -> None:
-        """Check that the agent reads the file as it is.
-
-        Raises:
-            PinInstallError: it ignores the whole file.
-        """
-        if self.kind == "hooks":
-            settings_edit.check_dialect(
-                state.text, state.marked, self.agent.allows, self.agent.title
-            )
-            if self.agent.one_file:
-                settings_edit.check_form(state.text, self.value, self.agent.title)
-
     def put_into(self, state: FileState) -> tuple[bytes, list[str]]:
         """The file's bytes with our part, and what had to be made for it.
 
         Raises:
             PinInstallError: the file is not what the agent reads.
         """
-        self.check_dialect(state)
         if self.kind == "hooks":
+            settings_edit.check_dialect(state, self.agent)
             created = settings_edit.created_by(state.text, self.value)
             return state.encoded(settings_edit.with_hooks(state.text, self.value)), created
         if self.kind == "plugin":
