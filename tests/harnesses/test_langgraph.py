@@ -146,9 +146,15 @@ def test_what_is_given_stays_as_it_is() -> None:
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
 
 
-@given(TEXTS, st.lists(TEXTS, max_size=3))
-def test_the_block_stands_once_whatever_stands_there(text: str, others: list[str]) -> None:
-    pins_of = board(rules(POLICY, "Spend no more than 200 dollars."))
+@given(
+    TEXTS,
+    st.lists(TEXTS, max_size=3),
+    st.lists(TEXTS.filter(str.strip), min_size=1, max_size=3, unique=True),
+)
+def test_the_block_stands_once_whatever_stands_there(
+    text: str, others: list[str], policies: list[str]
+) -> None:
+    pins_of = board(rules(*policies))
     messages = [SystemMessage(text), *map(SystemMessage, others), HumanMessage("Hello")]
     once = pinned(messages, pins_of)
     assert "\n".join(message.text for message in once).count(pins_of.text.rstrip("\n")) == 1
