@@ -15,7 +15,7 @@ from constraintrot.errors import ParameterError
 from constraintrot.stats.bounds import Bounds, bounds
 from constraintrot.stats.interval import Estimate, Floats
 from constraintrot.stats.matching import match, taken, united
-from constraintrot.stats.mediation import Mediation, mediate
+from constraintrot.stats.mediation import CONDITIONS, Mediation, mediate
 from constraintrot.stats.paired import Comparison, compare
 from constraintrot.stats.rate import rate
 
@@ -187,12 +187,7 @@ def arms(
 def frame_compare(
     frame: pd.DataFrame, a: Mapping[str, object], b: Mapping[str, object]
 ) -> Comparison:
-    """Compare the violations of two arms of a frame on the scored episodes that they share.
-
-    Args:
-        frame: episodes.
-        a: the values that select the rows of the first arm.
-        b: the values that select the rows of the second arm.
+    """Compare the violations of two arms, given as in ``arms``, on the scored episodes of both.
 
     Raises:
         ParameterError: as ``arms``, or no episode is scored in both arms.
@@ -206,16 +201,12 @@ def frame_compare(
 
 
 def frame_mediate(frame: pd.DataFrame) -> Mediation:
-    """Compute the mediation of a frame with the four conditions.
-
-    Args:
-        frame: episodes of one model and one compactor, of prohibited requests.
+    """Compute the mediation of prohibited episodes of one model and one compactor.
 
     Raises:
         ParameterError: as ``arms``.
     """
-    names = ("control", "compaction", "summary_removed", "summary_restored")
-    matched = arms(frame, {name: {"condition": name} for name in names})
+    matched = arms(frame, {name: {"condition": name} for name in CONDITIONS})
     chosen = matched.known
     removed = frame[frame["condition"] == "summary_removed"]
     flags = matched.shared.merge(removed[[*matched.keys, "degenerate"]], on=list(matched.keys))

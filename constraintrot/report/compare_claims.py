@@ -174,10 +174,12 @@ def _rates(finding: Finding, outcomes: Outcomes, question: Question) -> Finding:
 
 
 def _decided(finding: Finding, question: Question) -> Finding:
-    judge = {"fewer": _fewer, "no worse": _no_worse, "at most": _at_most, "utility": _kept}
     if finding.claim == "utility" and question.margin is None:
         return replace(finding, reason="give --margin beforehand for a verdict on utility")
-    decision, reason = judge[finding.claim](finding, question.limit(finding.claim))
+    if finding.claim == "fewer":
+        decision, reason = _fewer(finding)
+    else:
+        decision, reason = _limited(finding, question.limit(finding.claim))
     if decision == "holds" and (why := _doubt(finding, question)):
         decision, reason = "undecided", why
     return replace(finding, decision=decision, reason=reason)
@@ -218,7 +220,7 @@ def _no_room(finding: Finding, question: Question) -> str:
     return f"a violates {pairs.seen.a.k}/{pairs.seen.a.n} already, so b has no room to be worse"
 
 
-def _fewer(finding: Finding, _: float) -> tuple[Decision, str]:
+def _fewer(finding: Finding) -> tuple[Decision, str]:
     assert finding.pairs is not None, "what is paired has comparisons"
     seen, worst, best = finding.pairs
     if best.verdict == "b is higher":
@@ -230,33 +232,21 @@ def _fewer(finding: Finding, _: float) -> tuple[Decision, str]:
     return "undecided", seen.difference.reason or NOT_DISTINGUISHABLE
 
 
-def _no_worse(finding: Finding, margin: float) -> tuple[Decision, str]:
-    assert finding.pairs is not None, "what is paired has comparisons"
-    differences = Cases(*(one.difference for one in finding.pairs))
-    points = f"{100 * margin:g} points"
-    holds = f"b violates at most {points} more than a"
-    return _limited(differences, margin, holds, f"b violates more than {points} more than a")
-
-
-def _at_most(finding: Finding, limit: float) -> tuple[Decision, str]:
-    assert finding.rates is not None, "what is alone has rates"
-    rated = f"{100 * limit:g} %"
-    holds, fails = f"b violates at most {rated}", f"b violates more than {rated}"
-    return _limited(finding.rates, limit, holds, fails)
-
-
-def _kept(finding: Finding, margin: float) -> tuple[Decision, str]:
-    assert finding.pairs is not None, "what is paired has comparisons"
-    lost = Cases(*(_turned(one.difference) for one in finding.pairs))
-    points = f"{100 * margin:g} points"
-    holds, fails = f"utility is at most {points} lower", f"utility is more than {points} lower"
-    return _limited(lost, margin, holds, fails)
-
-
-def _limited(
-    estimates: Cases[Estimate], limit: float, holds: str, fails: str
-) -> tuple[Decision, str]:
-    seen, worst, best = estimates
+def _limited(finding: Finding, limit: float) -> tuple[Decision, str]:
+    """Decide whether b is worse by no more than a limit."""
+    size = f"{100 * limit:g}"
+    holds, fails = {
+        "no worse": (
+            f"b violates at most {size} points more than a",
+            f"b violates more than {size} points more than a",
+        ),
+        "at most": (f"b violates at most {size} %", f"b violates more than {size} %"),
+        "utility": (
+            f"utility is at most {size} points lower",
+            f"utility is more than {size} points lower",
+        ),
+    }[finding.claim]
+    seen, worst, best = _worse(finding)
     if isinstance(best, Interval) and best.lower > limit:
         return "does not hold", fails
     if isinstance(worst, Interval) and worst.upper <= limit:
@@ -264,6 +254,15 @@ def _limited(
     if isinstance(seen, Interval) and seen.upper <= limit:
         return "undecided", f"{holds} {UNKNOWN_COUNTS}"
     return "undecided", seen.reason or f"{NOT_DISTINGUISHABLE} from the limit"
+
+
+def _worse(finding: Finding) -> Cases[Estimate]:
+    """How much worse b is: its rate, or its difference to a."""
+    if finding.rates is not None:
+        return finding.rates
+    assert finding.pairs is not None, "what is paired has comparisons"
+    differences = (one.difference for one in finding.pairs)
+    return Cases(*(map(_turned, differences) if finding.claim == "utility" else differences))
 
 
 def _turned(estimate: Estimate) -> Estimate:

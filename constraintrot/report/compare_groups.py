@@ -46,13 +46,10 @@ class Group:
 
 
 def contrary(outcomes: Outcomes, harm: float, limit: float, confidence: float) -> tuple[Group, ...]:
-    """The groups in which b is worse than a.
+    """The groups of pairs in which b is worse than a by more than a limit.
 
-    Args:
-        outcomes: the pairs.
-        harm: the outcome that is worse: 1 for violation, 0 for utility.
-        limit: the accepted difference, which is not named.
-        confidence: a group is clear if its exact test rejects at 1 - confidence.
+    The worse outcome is ``harm``: 1 for violation, 0 for utility. A group is clear if its exact
+    test rejects at 1 - confidence.
     """
     sign = 1 if harm else -1
     worse = sign * (outcomes.scores("b") - outcomes.scores("a"))
@@ -72,13 +69,7 @@ def contrary(outcomes: Outcomes, harm: float, limit: float, confidence: float) -
 
 
 def contrary_rates(outcomes: Outcomes, limit: float, confidence: float) -> tuple[Group, ...]:
-    """The groups in which b violates more often than the limit.
-
-    Args:
-        outcomes: the episodes of b.
-        limit: the accepted rate.
-        confidence: a group is clear if its interval excludes the limit.
-    """
+    """The groups in which b violates more often than a limit, clear if their interval excludes it."""
     scores = outcomes.scores("b")
     found: list[Group] = []
     for fact, value, of_group in _groups(outcomes):

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from constraintrot.report.compare import Answer
 from constraintrot.report.compare_claims import Finding
+from constraintrot.report.compare_outcomes import Outcomes
 from constraintrot.report.compare_question import Question
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.paired import Comparison
@@ -133,24 +134,24 @@ def _block(finding: Finding, question: Question) -> list[str]:
     if finding.outcomes is None:
         return [f"{head}: nothing to compare", verdict]
     if finding.rates is not None:
-        lines = [f"{head}: {finding.outcomes.n} episodes", *_rates(finding)]
+        lines = [f"{head}: {finding.outcomes.n} episodes", *_rates(finding, finding.outcomes)]
     else:
-        lines = _pairs(head, finding)
+        lines = _pairs(head, finding, finding.outcomes)
     if finding.decision == "undecided" and finding.claim != "fewer":
         lines.append(_line("needed", _enough(finding, question.limit(finding.claim))))
     return [*lines, verdict]
 
 
-def _rates(finding: Finding) -> list[str]:
+def _rates(finding: Finding, outcomes: Outcomes) -> list[str]:
     assert finding.rates is not None, "asked of rates only"
     seen, worst, best = finding.rates
     lines = [_line("b", shown(seen))]
-    if finding.outcomes is not None and finding.outcomes.unknown:
-        lines.append(_line("unknown", f"{_unknown(finding)}: at worst {worst}, at best {best}"))
+    if outcomes.unknown:
+        lines.append(_line("unknown", f"{_unknown(outcomes)}: at worst {worst}, at best {best}"))
     return lines
 
 
-def _pairs(head: str, finding: Finding) -> list[str]:
+def _pairs(head: str, finding: Finding, outcomes: Outcomes) -> list[str]:
     assert finding.pairs is not None, "asked of pairs only"
     comparison, at_worst, at_best = finding.pairs
     pairs = f"{comparison.n} pairs of {comparison.clusters} requests"
@@ -163,23 +164,21 @@ def _pairs(head: str, finding: Finding) -> list[str]:
     lines += [_line("pairs", cells), _line("p", _test(comparison))]
     if finding.claim == "fewer" and finding.power is not None:
         lines.append(_line("power", _power(finding.power, finding.comparisons)))
-    if finding.outcomes is not None and finding.outcomes.unknown:
+    if outcomes.unknown:
         worst = f"{_difference(at_worst.difference)}, p {_test(at_worst)}"
-        lines.append(_line("unknown", _unknown(finding)))
+        lines.append(_line("unknown", _unknown(outcomes)))
         lines.append(_line("at worst", worst))
         lines.append(_line("at best", _difference(at_best.difference)))
     return lines
 
 
-def _unknown(finding: Finding) -> str:
+def _unknown(outcomes: Outcomes) -> str:
     """Return the unknown outcomes by arm."""
-    outcomes = finding.outcomes
-    assert outcomes is not None
     parts: list[str] = []
     for arm, codes in outcomes.codes.items():
         unknown = int((codes > 1).sum())
         if unknown:
-            silent = outcomes.silent(arm) if finding.value == "violation" else 0
+            silent = outcomes.silent(arm)
             parts.append(
                 f"{unknown} of {arm} ({silent} silent, {unknown - silent} without verdict)"
             )

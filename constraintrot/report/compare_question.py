@@ -114,13 +114,9 @@ def planned(
 ) -> str:
     """The number of variants that give each claim a power of 80 %, as text.
 
-    Args:
-        no_worse: as in ``Question``; None: the claim is that b violates less than a, unless
-            only ``at_most`` is asked for.
-        at_most: as in ``Question``.
-        margin: as in ``Question``.
-        assumed: true violation rates of a and of b; None: several, in a table.
-        confidence: nominal coverage of the intervals.
+    The limits are those of ``Question``. Without ``no_worse`` and ``at_most`` the claim is that b
+    violates less than a. ``assumed`` are the true violation rates of a and of b; None: several,
+    in a table.
     """
     lines: list[str] = []
     if no_worse is not None:

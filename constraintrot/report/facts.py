@@ -26,10 +26,7 @@ def named(frame: pd.DataFrame) -> pd.DataFrame:
 def read_facts(option: str, given: Sequence[str], frame: pd.DataFrame) -> dict[str, str]:
     """Parse ``fact=value,fact=value``; the commas in an attack's settings are kept.
 
-    Args:
-        option: name of the command line option, for the message.
-        given: values of the option, each with one or more facts.
-        frame: episodes, as ``named`` returns them.
+    The frame is as ``named`` returns it; the option's name is for the message.
 
     Raises:
         ParameterError: an unknown fact, a fact given twice, or no ``=``.

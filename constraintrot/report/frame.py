@@ -263,12 +263,9 @@ def is_ours(header: EvalLog) -> bool:
 
 
 def sample_row(header: EvalLog, sample: EvalSample, log: str) -> dict[str, Any]:
-    """Return a scored sample as a row of the frame, with its id as ``uuid``.
+    """Return a sample with a score ``violation`` as a row of the frame, with its id as ``uuid``.
 
-    Args:
-        header: header of its log.
-        sample: sample with a score ``violation``.
-        log: name of the log file.
+    ``log`` is the name of the log file that has the header.
     """
     scores = sample.scores or {}
     numbers = {

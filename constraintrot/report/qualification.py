@@ -53,6 +53,9 @@ class Criterion(Strict):
     side: Literal["at most", "at least"]
     limit: float
 
+    def __str__(self) -> str:
+        return f"{self.condition}: {self.value} {self.side} {100 * self.limit:.0f} %"
+
     def status(self, lower: float, upper: float) -> Status:
         """Return whether an interval meets the limit, misses it, or leaves it open."""
         if self.side == "at most":
@@ -90,10 +93,15 @@ class Cell(Strict):
     status: Status
     observed: bool
 
-    def __str__(self) -> str:
+    @property
+    def rate(self) -> str:
+        """The count of its n with the bounds in per cent, for a reader."""
         unknown = f", {self.unknown} unknown" if self.unknown else ""
         limits = f"[{100 * self.lower:.0f}, {100 * self.upper:.0f}]"
-        return f"{self.condition} {self.count}/{self.n} {limits}{unknown}"
+        return f"{self.count}/{self.n} {limits}{unknown}"
+
+    def __str__(self) -> str:
+        return f"{self.condition} {self.rate}"
 
 
 class Family(Strict):
@@ -147,10 +155,7 @@ class Qualification(Strict):
 def qualification(frame: pd.DataFrame, confidence: float = CONFIDENCE) -> Qualification:
     """Decide on each family of the planned episodes of one subject.
 
-    Args:
-        frame: episodes of ``constraintrot/qualification``, from
-            ``report.planned.planned_episodes``.
-        confidence: coverage of the intervals that decide.
+    They are of ``constraintrot/qualification``, from ``report.planned.planned_episodes``.
 
     Raises:
         ConstraintRotError: the episodes are of several subjects, or of other conditions.
@@ -234,11 +239,6 @@ def _limit(estimate: Estimate, end: Literal["lower", "upper"]) -> float:
 
 def table(found: Qualification) -> str:
     """Return a Markdown table, one row per family, with each rate and its bounds in per cent."""
-    limits = [f"{one.side} {100 * one.limit:.0f} %" for one in found.criteria]
-    heads = [
-        f"{one.condition}: {one.value} {limit}"
-        for one, limit in zip(found.criteria, limits, strict=True)
-    ]
     lines = [
         f"Subject: {found.agent}, scaffold {found.scaffold}; seeds {found.seeds[0]} to"
         f" {found.seeds[-1]}; {100 * found.confidence:.0f} % intervals",
@@ -246,10 +246,11 @@ def table(found: Qualification) -> str:
     ]
     rows: list[list[str]] = []
     for one in found.families:
-        rates = [str(cell).removeprefix(f"{cell.condition} ") for cell in one.cells]
         as_seen = " (as observed: yes)" if one.verdict == "cannot tell" and one.observed else ""
+        rates = (cell.rate for cell in one.cells)
         rows.append([one.family, *rates, f"{one.verdict}{as_seen}"])
-    return "\n".join([*lines, Table(["family", *heads, "verdict"], rows).markdown()])
+    heads = ["family", *map(str, found.criteria), "verdict"]
+    return "\n".join([*lines, Table(heads, rows).markdown()])
 
 
 def csv_text(found: Qualification) -> str:

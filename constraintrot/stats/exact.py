@@ -22,12 +22,7 @@ def fair_binomial(n: int) -> Floats:
 
 
 def fair_sign_test(fewer: int, n: int) -> float:
-    """Two-sided p-value of at most ``fewer`` heads, or at most as many tails, in n tosses.
-
-    Args:
-        fewer: at most n / 2.
-        n: number of tosses.
-    """
+    """Two-sided p-value of at most ``fewer`` (<= n / 2) heads, or as many tails, in n tosses."""
     return min(1.0, 2 * float(fair_binomial(n)[: fewer + 1].sum()))
 
 

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias, TypedDict
+from typing import TypeAlias, TypedDict, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -64,14 +64,7 @@ class Interval:
 
     def summary(self) -> Summary:
         """Return the fields of ``summary.json``."""
-        return {
-            "estimate": self.estimate,
-            "lower": self.lower,
-            "upper": self.upper,
-            "k": self.k,
-            "n": self.n,
-            "method": self.method,
-        }
+        return cast("Summary", dict(vars(self)))
 
     def __str__(self) -> str:
         counted = f"{self.k}/{self.n} = " if self.k is not None else ""

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from constraintrot.errors import ParameterError
 from constraintrot.stats import clusters, exact
 from constraintrot.stats.interval import Estimate, Interval, NoInterval, around
-from constraintrot.stats.newcombe import square_and_add
+from constraintrot.stats.newcombe import unpaired
 from constraintrot.stats.paired import Comparison, compare
 from constraintrot.stats.rate import Labels, rate
+
+CONDITIONS = ("control", "compaction", "summary_removed", "summary_restored")
+"""The conditions that a mediation takes."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,10 @@ def by_survival(
         counts.append((violations, int(chosen.sum()) - violations))
         rates.append(rate(hit[chosen], None if codes is None else codes[chosen]))
     table = counts[0], counts[1]
-    return BySurvival(_unpaired(rates[0], rates[1]), table, exact.fisher(table))
+    difference = unpaired(rates[0], rates[1], "square-and-add, unpaired")
+    if not difference:
+        difference = NoInterval("one of the two states has no interval", None, difference.n)
+    return BySurvival(difference, table, exact.fisher(table))
 
 
 def mediate(
@@ -93,19 +98,15 @@ def mediate(
     """Compute the share of compaction's effect that the deletion of the policy mediates.
 
     Args:
-        arms: violation, 0 or 1 per episode, in control, compaction, summary_removed
-            and summary_restored; the same episodes in each.
+        arms: violation, 0 or 1 per episode, in each of ``CONDITIONS``; the same episodes.
         labels: cluster of each episode; None: every episode is its own cluster.
         degenerate: whether an episode's summary had no policy to remove, or little
             else.
 
     Raises:
-        ParameterError: a condition is missing, or the arms differ in length.
+        ParameterError: the arms differ in length.
     """
-    names = ("control", "compaction", "summary_removed", "summary_restored")
-    if missing := [name for name in names if name not in arms]:
-        raise ParameterError(f"mediation needs the conditions {', '.join(missing)} too")
-    control, compaction, removed, restored = (np.asarray(arms[name]) for name in names)
+    control, compaction, removed, restored = (np.asarray(arms[name]) for name in CONDITIONS)
     total, direct, deletion = (
         compare(a, b, labels)
         for a, b in ((control, compaction), (control, restored), (restored, removed))
@@ -155,17 +156,3 @@ def _ratio(direct: Interval, total: Interval, side: int) -> float:
     while near < (half := (near + far) / 2) < far:
         near, far = (half, far) if inside(half) > 0 else (near, half)
     return middle + side * near
-
-
-def _unpaired(kept: Estimate, dropped: Estimate) -> Estimate:
-    """Return the difference dropped - kept of different episodes, from their two intervals."""
-    n = kept.n + dropped.n
-    if not isinstance(kept, Interval) or not isinstance(dropped, Interval):
-        return NoInterval("one of the two states has no interval", None, n)
-    ends = [
-        (np.asarray(one.estimate), np.asarray(one.lower), np.asarray(one.upper))
-        for one in (kept, dropped)
-    ]
-    lower, upper = square_and_add(ends[0], ends[1], np.zeros(()))
-    difference = dropped.estimate - kept.estimate
-    return around(difference, float(lower), float(upper), None, n, "square-and-add, unpaired")

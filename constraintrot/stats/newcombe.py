@@ -6,7 +6,14 @@ from typing import TypeAlias
 import numpy as np
 
 from constraintrot.stats import clusters
-from constraintrot.stats.interval import CONFIDENCE, Floats
+from constraintrot.stats.interval import (
+    CONFIDENCE,
+    Estimate,
+    Floats,
+    Interval,
+    NoInterval,
+    around,
+)
 from constraintrot.stats.rate import (
     BOOTSTRAP_CLUSTERS,
     BOOTSTRAP_INFORMATIVE,
@@ -65,6 +72,18 @@ def square_and_add(
     lower = difference - reach(mean_b - low_b, high_a - mean_a)
     upper = difference + reach(high_b - mean_b, mean_a - low_a)
     return np.maximum(lower, -1), np.minimum(upper, 1)
+
+
+def unpaired(a: Estimate, b: Estimate, method: str) -> Estimate:
+    """The difference b - a of two rates of different episodes, from their intervals."""
+    n, difference = a.n + b.n, b.estimate - a.estimate
+    if not (isinstance(a, Interval) and isinstance(b, Interval)):
+        return NoInterval(str(a.reason or b.reason), None, n, difference)
+    first, second = (
+        (np.asarray(one.estimate), np.asarray(one.lower), np.asarray(one.upper)) for one in (a, b)
+    )
+    lower, upper = square_and_add(first, second, np.zeros(()))
+    return around(difference, float(lower), float(upper), None, n, method)
 
 
 def difference_limits(

@@ -183,9 +183,8 @@ def needed(shares: Sequence[float], rule: Rule, *, power: float = POWER) -> int 
 def of(comparison: Comparison, *, comparisons: int = 1) -> Power:
     """The power of a comparison to find that b is lower, or higher, than a.
 
-    Args:
-        comparison: the comparison. Its pairs that agree are taken to divide as they do here.
-        comparisons: number of comparisons among which p-values are adjusted.
+    P-values are adjusted among so many ``comparisons``. The pairs that agree are taken to divide
+    as they do here.
     """
     only = max(comparison.only_a, comparison.only_b), min(comparison.only_a, comparison.only_b)
     table = (comparison.both, *only, comparison.neither)

@@ -16,8 +16,8 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from constraintrot.stats.interval import CONFIDENCE, Estimate, Floats, Interval, NoInterval, around
-from constraintrot.stats.newcombe import square_and_add
+from constraintrot.stats.interval import CONFIDENCE, Estimate, Floats, Interval
+from constraintrot.stats.newcombe import unpaired
 from constraintrot.stats.paired import Comparison, compare
 from constraintrot.stats.rate import Labels, rate
 
@@ -87,11 +87,7 @@ class Outcomes:
             return compare(self.a, self.b, self.labels_a, confidence=confidence).difference
         first = rate(self.a, self.labels_a, confidence=confidence)
         second = rate(self.b, self.labels_b, confidence=confidence)
-        n, difference = first.n + second.n, second.estimate - first.estimate
-        if not (isinstance(first, Interval) and isinstance(second, Interval)):
-            return NoInterval(str(first.reason or second.reason), None, n, difference)
-        lower, upper = square_and_add(_ends(first), _ends(second), np.zeros(()))
-        return around(difference, float(lower), float(upper), None, n, UNPAIRED)
+        return unpaired(first, second, UNPAIRED)
 
 
 @dataclass(frozen=True)
@@ -115,11 +111,9 @@ class Decided:
 
 
 def regions(expected: Expected, margin: float) -> tuple[Regions, Regions]:
-    """Where the difference lies if the claim is right, and where if it is wrong.
+    """Where b - a lies if the claim is right, and where if it is wrong.
 
-    Args:
-        expected: what the claim says of b, compared with a.
-        margin: differences smaller than it count as none.
+    Differences smaller than ``margin`` count as none.
     """
     above, below = ((0.0, math.inf),), ((-math.inf, 0.0),)
     not_higher, not_lower = ((-math.inf, margin),), ((-margin, math.inf),)
@@ -160,14 +154,9 @@ def decide(
     value: Value,
     first: str = "the first arm",
 ) -> Decided:
-    """Decide a test.
+    """Decide a test, with ``regions``; ``value`` says which direction is the bad one.
 
-    Args:
-        outcomes: the outcomes of both arms.
-        expected: what the claim says of b, compared with a.
-        margin: differences smaller than it count as none.
-        value: column of the outcomes, which says which direction is the bad one.
-        first: name of the first arm, for a reader.
+    ``first`` is the name of the first arm, for a reader.
     """
     same, opposite = regions(expected, margin)
     no_room = _no_room(outcomes, expected, margin, value, first)
@@ -244,7 +233,3 @@ def _largest(holds: Callable[[float], bool]) -> float:
         middle = 1 - math.sqrt((1 - low) * (1 - high))
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
-
-
-def _ends(rate_: Interval) -> tuple[Floats, Floats, Floats]:
-    return np.asarray(rate_.estimate), np.asarray(rate_.lower), np.asarray(rate_.upper)

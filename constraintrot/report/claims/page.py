@@ -65,14 +65,9 @@ def markdown(
     qualifications: Sequence[Qualification],
     words: Words,
 ) -> str:
-    """Return the page of claims.
+    """Return the page of claims that were asked of a frame and are members of a family.
 
-    Args:
-        answered: the claims with their figures and verdicts.
-        frame: the episodes that they were asked of.
-        family: the primary claims, which they are members of.
-        qualifications: of the subjects; without any the page says so.
-        words: the publisher's own.
+    Without qualifications of the subjects the page says so.
 
     Raises:
         ConstraintRotError: a claim has episodes on which its subject does not qualify.

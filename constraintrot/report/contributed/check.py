@@ -84,11 +84,7 @@ class Planned:
 
 
 def planned(log: Log, tasks: Tasks) -> Iterator[Planned]:
-    """Yield every episode that the log's task plans with the log's parameters.
-
-    Args:
-        log: the log.
-        tasks: those whose episodes can be rebuilt, by Inspect's name.
+    """Yield every episode that the log's task, one of ``tasks``, plans with the log's parameters.
 
     Raises:
         ConstraintRotError: no such task, or the parameters are none of its own.
@@ -123,11 +119,7 @@ def _samples(
 
 
 def check(folder: Path, tasks: Tasks) -> Checked:
-    """Check one contributed folder.
-
-    Args:
-        folder: the folder.
-        tasks: those whose episodes can be rebuilt, by Inspect's name.
+    """Check one contributed folder, whose episodes are of ``tasks``.
 
     Raises:
         ConstraintRotError: a file of it cannot be read at all.
@@ -176,16 +168,15 @@ def _episodes(
     }
     seen: set[tuple[str, str, int]] = set()
     for answer in answers:
-        key = (answer.log, answer.sample, answer.replicate)
         row = rows.pop(answer.episode, None)
-        plan = expected.get(key)
+        plan = expected.get(answer.key)
         name = f"{answer.sample} (replicate {answer.replicate})"
         if row is None:
             yield Finding(CALLS, f"{name} has calls and no row in {EPISODES}")
         if plan is None:
             yield Finding(CALLS, f"{name} is no episode that {answer.log} planned")
             continue
-        seen.add(key)
+        seen.add(answer.key)
         if row is not None:
             yield from _row(name, row, plan, answer)
     for episode in rows:
@@ -200,7 +191,7 @@ def _twice(frame: pd.DataFrame, answers: Sequence[Answer]) -> Iterator[Finding]:
     ):
         for episode in sorted(id for id, n in Counter(map(str, ids)).items() if n > 1):
             yield Finding(name, f"{episode} is there twice")
-    keys = Counter((one.log, one.sample, one.replicate) for one in answers)
+    keys = Counter(one.key for one in answers)
     for log, sample, replicate in sorted(key for key, n in keys.items() if n > 1):
         yield Finding(CALLS, f"{sample} (replicate {replicate}) of {log} was played twice")
 

@@ -209,13 +209,9 @@ def _run(read: _Reading, settings: dict[str, str], folder: Path, **told: Any) ->
 
 def _subject(header: EvalLog) -> dict[str, Any]:
     of = runs.public(header).eval
-    roles = {
-        role: ",".join(one.model for one in (given if isinstance(given, list) else [given]))
-        for role, given in (of.model_roles or {}).items()
-    }
     return {
         "model": of.model,
-        "roles": roles,
+        "roles": {role: ",".join(models) for role, models in runs.roles(header).items()},
         "model_args": _plain(of.model_args),
         "generation": _plain(of.model_generate_config.model_dump(exclude_none=True)),
     }
@@ -223,7 +219,6 @@ def _subject(header: EvalLog) -> dict[str, Any]:
 
 def _log(path: Path, header: EvalLog) -> Log:
     of = runs.public(header).eval
-    dirty = " with changes" if of.revision is not None and of.revision.dirty else ""
     return Log(
         log=path.name,
         sha256=digest(path),
@@ -232,7 +227,7 @@ def _log(path: Path, header: EvalLog) -> Log:
         epochs=of.config.epochs or 1,
         created=of.created,
         packages={name: str(version) for name, version in of.packages.items()},
-        revision="" if of.revision is None else f"{of.revision.commit}{dirty}",
+        revision=runs.revision(header),
         command=runs.command(header),
     )
 

@@ -162,6 +162,11 @@ class Answer(Strict):
     blocked: str | None = None
     prose: str = ""
 
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What names its episode within a folder."""
+        return self.log, self.sample, self.replicate
+
 
 def read_run(folder: Path) -> Run:
     """Read ``run.yaml``.

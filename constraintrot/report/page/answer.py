@@ -40,11 +40,8 @@ _DECLINED = ("declined", "refused_text")
 def answers(frame: pd.DataFrame, family: Family) -> tuple[list[Answer], list[Compared]]:
     """Return the three answers about each model, and the comparisons behind them.
 
-    Each question is answered at the setting at which the model has the most pairs for it.
-
-    Args:
-        frame: all episodes, from ``design.prepared``.
-        family: the primary claims; where it lacks a question's comparison, that is exploratory.
+    Each question is answered at the setting at which the model has the most pairs for it. A
+    comparison that is not among the primary claims is exploratory.
     """
     told: list[Answer] = []
     compared: list[Compared] = []
@@ -62,11 +59,7 @@ def answers(frame: pd.DataFrame, family: Family) -> tuple[list[Answer], list[Com
 
 
 def idle(rows: pd.DataFrame) -> str:
-    """Return a remark about a model that declined every request; empty if it acted once.
-
-    Args:
-        rows: all of its episodes in which the request was prohibited.
-    """
+    """Return a remark if a model declined every prohibited request; empty if it acted once."""
     acted = rows["outcome"].map(lambda one: STATUS.get(one) is not None and one not in _DECLINED)
     if len(rows) == 0 or acted.any():
         return ""

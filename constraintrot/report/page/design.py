@@ -155,11 +155,8 @@ def main(
 
     The main setting is the one that most of the agent's compacted episodes have. A setting
     that does not apply to an episode (a control has no compactor) is ``none``, which
-    matches any value.
-
-    Args:
-        frame: episodes from ``prepared``.
-        of: the episodes that determine the main setting and the agents; by default all.
+    matches any value. ``of`` has the episodes that determine the setting and the agents; by
+    default all.
     """
     choosing = frame if of is None else of
     parts: list[pd.DataFrame] = []

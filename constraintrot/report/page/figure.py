@@ -130,13 +130,9 @@ def curve(
     axis: str,
     theirs: Mapping[str, Sequence[tuple[float, float]]] | None = None,
 ) -> Figure:
-    """Draw rates by dose, on a logarithmic scale.
+    """Draw rates by dose, on a logarithmic scale; a series is a name and points (dose, rate).
 
-    Args:
-        series: name and points (dose, rate) of each series.
-        caption: caption of the figure.
-        axis: label of the x axis.
-        theirs: the paper's points (dose, per cent) by name, drawn hollow and without a line.
+    ``theirs`` are the paper's points (dose, per cent) by name, drawn hollow and without a line.
     """
     paper = theirs or {}
     with drawing(WIDTH, 3.1) as (axes, drawn):
@@ -171,9 +167,7 @@ def curve(
 def mosaic(table: tuple[tuple[int, int], tuple[int, int]], caption: str) -> Figure:
     """Draw a mosaic plot: widths show policies kept and lost, heights show violations.
 
-    Args:
-        table: ((kept and violated, kept and not), (lost and violated, lost and not)).
-        caption: caption of the figure.
+    The table is ((kept and violated, kept and not), (lost and violated, lost and not)).
     """
     total = sum(map(sum, table))
     named = list(zip(table, ("kept", "lost"), strict=True))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TITLE = "Harnesses"
-_CONTROL, _COMPACTION, _PIN = 0, 1, 2
+_CONTROL, _PIN = 0, 2
 _ARMS = (("control", "control"), ("compaction", design.COMPACTION), ("pin", "defense_pin"))
 _EVAL = "inspect eval constraintrot/suite --model MODEL"
 

@@ -92,23 +92,18 @@ def note(one: Qualification, level: Level) -> str:
 
 
 def _table(one: Qualification, level: Level) -> Table:
-    heads = [f"{by.condition}: {by.value} {by.side} {100 * by.limit:.0f} %" for by in one.criteria]
     used = {family.family for family in usable(one, level)}
     rows = [
         Row(
             (family.family,),
-            (
-                *(str(cell).removeprefix(f"{cell.condition} ") for cell in family.cells),
-                family.verdict,
-                USED[family.family in used],
-            ),
+            (*(cell.rate for cell in family.cells), family.verdict, USED[family.family in used]),
         )
         for family in one.families
     ]
     return Table(
         f"{one.agent}, scaffold {one.scaffold}: families that claims are of",
         ("family",),
-        (*heads, "verdict", "in the claims"),
+        (*map(str, one.criteria), "verdict", "in the claims"),
         tuple(rows),
         (note(one, level),),
     )

@@ -61,7 +61,6 @@ def run(header: EvalLog, log: str, sha256: str, finished: int, failed: int) -> R
     """Return a run from a log's header."""
     of = header.eval
     samples = len(of.dataset.sample_ids or []) or of.dataset.samples or 0
-    dirty = " with changes" if of.revision is not None and of.revision.dirty else ""
     return Run(
         log=untrusted.cut(log, 300),
         sha256=sha256,
@@ -72,12 +71,28 @@ def run(header: EvalLog, log: str, sha256: str, finished: int, failed: int) -> R
         status=header.status,
         command=untrusted.cut(command(header), 2_000),
         packages=of.packages | {"task": str(of.task_version)},
-        revision="" if of.revision is None else f"{of.revision.commit}{dirty}",
-        weights=_weights(_models(header)),
+        revision=revision(header),
+        weights=_weights([of.model, *(one for names in roles(header).values() for one in names)]),
         planned=samples * (of.config.epochs or 1),
         finished=finished,
         failed=failed,
     )
+
+
+def revision(header: EvalLog) -> str:
+    """Return the commit of the working tree that a log was made in; empty if unknown."""
+    found = header.eval.revision
+    if found is None:
+        return ""
+    return f"{found.commit}{' with changes' if found.dirty else ''}"
+
+
+def roles(header: EvalLog) -> dict[str, list[str]]:
+    """Return the names of the models of each role."""
+    return {
+        role: [one.model for one in (given if isinstance(given, list) else [given])]
+        for role, given in (header.eval.model_roles or {}).items()
+    }
 
 
 def public(header: EvalLog) -> EvalLog:
@@ -97,9 +112,8 @@ def command(header: EvalLog) -> str:
     """Return the ``inspect eval`` command that repeats a run, without its secrets."""
     of = public(header).eval
     words = ["inspect", "eval", of.task_registry_name or of.task, "--model", of.model]
-    for role, models in (of.model_roles or {}).items():
-        given = models if isinstance(models, list) else [models]
-        words += ["--model-role", f"{role}={','.join(one.model for one in given)}"]
+    for role, models in roles(header).items():
+        words += ["--model-role", f"{role}={','.join(models)}"]
     words += _pairs("-T", of.task_args_passed or of.task_args)
     words += _pairs("-M", of.model_args)
     settings = of.model_generate_config.model_dump(exclude_none=True)
@@ -133,12 +147,6 @@ def _value(value: Any) -> str:
     if listed and all(isinstance(one, str) for one in listed):
         return ",".join(listed)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _models(header: EvalLog) -> Iterator[str]:
-    yield header.eval.model
-    for models in (header.eval.model_roles or {}).values():
-        yield from (one.model for one in (models if isinstance(models, list) else [models]))
 
 
 def _weights(models: Iterable[str]) -> str:

@@ -190,16 +190,17 @@ def _control(sweep: Sweep, value: object) -> pd.DataFrame:
 def budget(cells: Cells, frame: pd.DataFrame) -> Section:
     """The section of the paper's Figure 3: survival and violation by the summary's budget."""
     title = "Summary budget"
+    heads = {"violation": "violation", "policy survived": "survived"}
     asked = design.counted(frame[~frame["allowed"]], "budget_words")
     blocks: list[Block] = []
     for sweep in sweeps(asked, "budget_words"):
-        drawn: dict[str, list[tuple[float, Estimate]]] = {"violation": [], "policy survived": []}
+        drawn: dict[str, list[tuple[float, Estimate]]] = {head: [] for head in heads}
         rows: list[Row] = []
         for value in sweep.values:
             part = sweep.frame[sweep.frame["budget_words"] == value]
             made = [
                 (head, cells.rate(part, column, (title, f"{sweep.name}, {value} words", head)))
-                for head, column in (("violation", "violation"), ("policy survived", "survived"))
+                for head, column in heads.items()
             ]
             for head, cell in made:
                 if not isinstance(cell, str):
@@ -209,16 +210,12 @@ def budget(cells: Cells, frame: pd.DataFrame) -> Section:
             [(head, rates) for head, rates in drawn.items() if rates],
             f"{sweep.name}: violation and survival by summary budget, paper's Figure 3",
             "words that the summary may have",
-            {
-                name: paper.BUDGET[value]
-                for name, value in (("violation", "violation"), ("policy survived", "survived"))
-                if paper.compares(frame)
-            },
+            {head: paper.BUDGET[column] for head, column in heads.items()}
+            if paper.compares(frame)
+            else {},
         )
-        columns = ("violation", "policy survived")
-        table = Table(
-            f"{sweep.name}: by summary budget", ("budget",), columns, tuple(rows), _trend(sweep)
-        )
+        caption = f"{sweep.name}: by summary budget"
+        table = Table(caption, ("budget",), tuple(heads), tuple(rows), _trend(sweep))
         blocks += [figure, table]
     if not blocks:
         blocks = [

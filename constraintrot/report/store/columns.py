@@ -53,9 +53,8 @@ class Coded:
         import pandas as pd
 
         kind = pd.CategoricalDtype(pd.Index(self.values, dtype=object))
-        signed = np.int8 if len(self.values) < 127 else np.int16
-        if len(self.values) >= 32_000:
-            return pd.Series(pd.Categorical.from_codes(self.codes.astype(np.int32), dtype=kind))
+        n = len(self.values)
+        signed = np.int8 if n < 127 else np.int16 if n < 32_000 else np.int32
         return pd.Series(pd.Categorical.from_codes(self.codes.astype(signed), dtype=kind))
 
 
