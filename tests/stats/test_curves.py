@@ -10,7 +10,7 @@ from scipy import stats
 
 from constraintrot.errors import ParameterError
 from constraintrot.stats.curves import at_k, rounds_to_loss, trend
-from constraintrot.stats.interval import Interval, NoInterval
+from constraintrot.stats.interval import NoInterval
 from constraintrot.stats.rate import clopper_pearson
 from tests.helpers import known
 
@@ -32,12 +32,12 @@ observed = st.lists(st.tuples(st.integers(1, 6), st.integers(0, 1)), min_size=1,
 def test_published_remission() -> None:
     found = rounds_to_loss(WEEKS, RELAPSED)
     for step, (week, share, lower, upper) in zip(found.steps, REMISSION, strict=False):
-        assert isinstance(step.kept, Interval)
+        kept = known(step.kept)
         assert step.time == week
-        assert step.kept.estimate == pytest.approx(share, abs=6e-4)
+        assert kept.estimate == pytest.approx(share, abs=6e-4)
         # The published limits are log-log, which cover too little for few episodes.
-        assert upper < step.kept.upper < upper + 0.06
-        assert step.kept.lower == pytest.approx(lower, abs=0.03)
+        assert upper < kept.upper < upper + 0.06
+        assert kept.lower == pytest.approx(lower, abs=0.03)
     assert found.median == 23
     assert (found.n, found.censored) == (21, 12)
     # The last step says how far anyone was seen.
@@ -52,11 +52,10 @@ def test_kaplan_and_meier_as_scipy_has_them(rows: list[tuple[int, int]]) -> None
     data = stats.CensoredData.right_censored(time, lost == 0)
     theirs = stats.ecdf(data).sf
     for step in found.steps:
-        assert isinstance(step.kept, Interval)
-        assert step.kept.estimate == pytest.approx(
-            float(theirs.evaluate(np.asarray([step.time]))[0]), abs=1e-12
-        )
-        assert 0 <= step.kept.lower < step.kept.upper <= 1
+        kept = known(step.kept)
+        wanted = float(theirs.evaluate(np.asarray([step.time]))[0])
+        assert kept.estimate == pytest.approx(wanted, abs=1e-12)
+        assert 0 <= kept.lower < kept.upper <= 1
     shares = [step.kept.estimate for step in found.steps]
     assert shares == sorted(shares, reverse=True)
 
@@ -67,17 +66,14 @@ def test_without_censoring_it_is_a_rate(rows: list[tuple[int, int]]) -> None:
     for step in rounds_to_loss(time, np.ones(len(time))).steps:
         assert step.kept.estimate == pytest.approx((time > step.time).mean())
         if left := int((time > step.time).sum()):
-            exact = known(clopper_pearson(left, len(time)))
-            assert isinstance(step.kept, Interval)
-            limits = (step.kept.lower, step.kept.upper)
-            assert limits == pytest.approx((exact.lower, exact.upper))
+            kept, exact = known(step.kept), known(clopper_pearson(left, len(time)))
+            assert (kept.lower, kept.upper) == pytest.approx((exact.lower, exact.upper))
 
 
 def test_nothing_lost_and_all_lost_have_a_width() -> None:
-    (kept,) = rounds_to_loss([3, 3, 3, 3], [0, 0, 0, 0]).steps
-    assert isinstance(kept.kept, Interval)
-    assert kept.kept.estimate == 1
-    assert kept.kept.lower < 0.5
+    (step,) = rounds_to_loss([3, 3, 3, 3], [0, 0, 0, 0]).steps
+    assert known(step.kept).estimate == 1
+    assert known(step.kept).lower < 0.5
     lost = rounds_to_loss([1, 1, 2, 2], [1, 1, 1, 1])
     last = known(lost.steps[-1].kept)
     assert last.estimate == 0
@@ -87,17 +83,9 @@ def test_nothing_lost_and_all_lost_have_a_width() -> None:
 
 
 def test_copies_of_an_episode_tell_no_more() -> None:
-    once = known(rounds_to_loss([1, 2, 2, 3, 3, 3], [1, 1, 0, 1, 0, 0]).steps[1].kept)
-    copies = (
-        rounds_to_loss(
-            np.repeat([1, 2, 2, 3, 3, 3], 4),
-            np.repeat([1, 1, 0, 1, 0, 0], 4),
-            np.repeat(range(6), 4),
-        )
-        .steps[1]
-        .kept
-    )
-    assert isinstance(copies, Interval)
+    time, lost = [1, 2, 2, 3, 3, 3], [1, 1, 0, 1, 0, 0]
+    fourfold = rounds_to_loss(*(np.repeat(one, 4) for one in (time, lost, range(6))))
+    once, copies = (known(one.steps[1].kept) for one in (rounds_to_loss(time, lost), fourfold))
     assert (copies.lower, copies.upper) == pytest.approx((once.lower, once.upper))
 
 

@@ -9,18 +9,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from constraintrot.stats import power
-from constraintrot.stats.interval import Interval
 from constraintrot.stats.paired import compare
 from constraintrot.stats.rate import rate
 from tests.helpers import known
+from tests.stats.test_paired import arms
 
 cells = st.integers(0, 25)
-
-
-def arms(both: int, only_a: int, only_b: int, neither: int) -> tuple[list[int], list[int]]:
-    """Two arms of so many pairs of each kind."""
-    a = [1] * (both + only_a) + [0] * (only_b + neither)
-    return a, [1] * both + [0] * only_a + [1] * only_b + [0] * neither
 
 
 @given(cells, cells, cells, cells)
@@ -33,9 +27,8 @@ def test_the_rules_are_those_that_decide(both: int, only_a: int, only_b: int, ne
     decided = compare(a, b, range(n), resamples=50)
     assert power.mcnemar(table)[0] == pytest.approx(decided.p_value)
     assert power.fewer()(table)[0] == (decided.verdict == "b is lower")
-    assert isinstance(decided.difference, Interval)
-    assert power.no_lower(0.1)(table)[0] == (decided.difference.lower > -0.1)
-    assert power.no_higher(0.1)(table)[0] == (decided.difference.upper < 0.1)
+    assert power.no_lower(0.1)(table)[0] == (known(decided.difference).lower > -0.1)
+    assert power.no_higher(0.1)(table)[0] == (known(decided.difference).upper < 0.1)
     of_b = known(rate(b, range(n)))
     counts = np.asarray([(both + only_b, only_a + neither)], np.float64)
     assert power.at_most(0.3)(counts)[0] == (of_b.upper <= 0.3)

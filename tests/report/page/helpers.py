@@ -9,6 +9,7 @@ import pandas as pd
 from constraintrot.report.page import frames, source
 from constraintrot.report.page.detail import Details
 from constraintrot.report.page.sections import Page, page
+from constraintrot.report.page.view import Cell, Content
 
 PLAIN: dict[str, Any] = {
     "family": "soft_email", "kind": "soft", "locale": "en", "wording": "declarative",
@@ -49,6 +50,11 @@ def of(rows: list[dict[str, Any]]) -> source.Source:
 def paged(*parts: list[dict[str, Any]]) -> Page:
     """The page of such episodes."""
     return page(of([one for part in parts for one in part]))
+
+
+def shown(one: Content) -> tuple[int | None, int] | str:
+    """The count and the n of a cell, or its words."""
+    return (one.estimate.k, one.estimate.n) if isinstance(one, Cell) else str(one)
 
 
 @dataclass

@@ -12,9 +12,9 @@ from constraintrot.report.page.figure import Series, dots
 from constraintrot.report.page.html import html
 from constraintrot.report.page.markdown import markdown
 from constraintrot.report.page.sweep import sweeps
-from constraintrot.report.page.view import NOT_MEASURED, Cell, Content, Missing, Table
+from constraintrot.report.page.view import NOT_MEASURED, Missing, Table
 from constraintrot.stats.rate import rate
-from tests.report.page.helpers import arm, of, paged, row
+from tests.report.page.helpers import arm, of, paged, row, shown
 
 
 @pytest.mark.parametrize(
@@ -170,10 +170,6 @@ FRAME = design.prepared(
         ]
     ).frame
 )  # fmt: skip
-
-
-def shown(one: Content) -> tuple[int | None, int] | str:
-    return (one.estimate.k, one.estimate.n) if isinstance(one, Cell) else str(one)
 
 
 def test_every_harness_has_a_row_with_control_compaction_and_pin() -> None:

@@ -18,7 +18,7 @@ from constraintrot.report.page.sections import Page
 from constraintrot.report.page.write import report
 from constraintrot.stats.agreement import krippendorff_alpha
 from tests.helpers import known
-from tests.report.page.helpers import arm, paged, read, row
+from tests.report.page.helpers import arm, paged, read, row, shown
 
 SECTIONS = [
     "headline", "forest",
@@ -122,19 +122,17 @@ def test_numbers_agree_on_any_episodes(rows: list[dict[str, Any]]) -> None:
 def test_the_headline_is_what_one_counts_by_hand() -> None:
     page = full()
     told = json.loads(summary.summary(page))["cells"]
-    by_place = {(one["section"], one["row"], one["column"]): one for one in told}
-    control = by_place["Conditions by model", "control", "a/model"]
-    assert (control["interval"]["k"], control["interval"]["n"]) == (1, 10)
-    pinned = by_place["Conditions by model", "defense_pin", "a/model"]
-    assert (pinned["interval"]["k"], pinned["interval"]["n"]) == (0, 6)
-    memory = by_place["Channels", "a/model, memory", "compaction"]
-    assert (memory["interval"]["k"], memory["interval"]["n"]) == (3, 6)
-    crossed = by_place["Summarizer by agent", "a/model", "a/model"]
-    assert (crossed["interval"]["k"], crossed["interval"]["n"]) == (9, 10)
-    unattacked = by_place["Attacks", "no attack", "a/model, policy survived"]
-    assert unattacked["interval"]["n"] == 10
-    done = by_place["Defenses", "a/model, pin", "allowed tasks done"]
-    assert (done["interval"]["k"], done["interval"]["n"]) == (3, 4)
+    counts = {
+        (one["section"], one["row"], one["column"]): (one["interval"]["k"], one["interval"]["n"])
+        for one in told
+        if one["interval"]
+    }
+    assert counts["Conditions by model", "control", "a/model"] == (1, 10)
+    assert counts["Conditions by model", "defense_pin", "a/model"] == (0, 6)
+    assert counts["Channels", "a/model, memory", "compaction"] == (3, 6)
+    assert counts["Summarizer by agent", "a/model", "a/model"] == (9, 10)
+    assert counts["Attacks", "no attack", "a/model, policy survived"][1] == 10
+    assert counts["Defenses", "a/model, pin", "allowed tasks done"] == (3, 4)
 
 
 def test_every_interval_of_the_summary_has_its_six_fields_or_a_reason() -> None:
@@ -186,13 +184,8 @@ def test_violation_is_told_by_state_of_survival_and_the_checks_by_their_agreemen
     ]
     page = paged(kept, lost)
     found = tables(page, "survival")
-    rows = {one.heads[0]: one.cells[0] for one in found["a/model: violation by survival"].rows}
-    told = {
-        name: (one.estimate.k, one.estimate.n)
-        for name, one in rows.items()
-        if isinstance(one, view.Cell)
-    }
-    assert told == {
+    rows = found["a/model: violation by survival"].rows
+    assert {one.heads[0]: shown(one.cells[0]) for one in rows} == {
         "policy survived": (1, 6), "policy survived: verbatim": (0, 2),
         "policy survived: restated": (1, 4), "policy did not survive": (4, 4),
     }  # fmt: skip
@@ -260,23 +253,13 @@ def test_attacks_at_another_setting_than_the_main_one_are_shown_at_theirs() -> N
     )  # fmt: skip
     agree(page)
     (attacks,) = [one for one in tables(page, "attacks").values() if not one.theirs]
-    told = {one.heads[0]: one.cells[0] for one in attacks.rows}
-    counts = {
-        name: (one.estimate.k, one.estimate.n)
-        for name, one in told.items()
-        if isinstance(one, view.Cell)
-    }
+    counts = {one.heads[0]: shown(one.cells[0]) for one in attacks.rows}
     assert counts == {"no attack": (1, 3), "inject_deprecation": (3, 3)}
     assert "prompt constraint_aware" in attacks.notes[0]
     main, other = tables(page, "defenses").values()
-    assert (
-        [one.heads[0] for one in main.rows]
-        == [one.heads[0] for one in other.rows]
-        == ["none", "pin"]
-    )
-    pinned = other.rows[1].cells[1]
-    assert isinstance(pinned, view.Cell)
-    assert (pinned.estimate.k, pinned.estimate.n) == (0, 3)
+    for one in (main, other):
+        assert [row.heads[0] for row in one.rows] == ["none", "pin"]
+    assert shown(other.rows[1].cells[1]) == (0, 3)
     assert main.rows[1].cells[1] == view.NOT_MEASURED
     assert "prompt constraint_aware" in other.caption
 
@@ -287,12 +270,9 @@ def test_rounds_until_loss_are_of_variants_seen_after_each_round() -> None:
         for seed in range(2)
         for r in (1, 2, 3)
     ]
-    (section,) = [one for one in paged(lost).sections if one.name == "rounds"]
-    (table,) = [block for block in section.blocks if isinstance(block, view.Table)]
-    assert [(one.heads[1], *one.cells[:2]) for one in table.rows] == [
-        ("2", "2", "1"),
-        ("3", "1", "1"),
-    ]
+    (table,) = tables(paged(lost), "rounds").values()
+    told = [(one.heads[1], *one.cells[:2]) for one in table.rows]
+    assert told == [("2", "2", "1"), ("3", "1", "1")]
 
 
 def test_the_joined_report_is_made_again_from_its_frame(
