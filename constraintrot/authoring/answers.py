@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from constraintrot.authoring.rule import Rule, alone
-from constraintrot.documents import load
+from constraintrot.documents import read_text, yaml_data
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.scenario.predicate import aliased, predicate_from
 from constraintrot.scenario.sections import Scalar
@@ -137,11 +137,7 @@ class Answers(BaseModel):
         return self.model_copy(update={"asked": [*self.asked, *new]})
 
     def text(self, name: str) -> str:
-        """Return the file's text.
-
-        Args:
-            name: the file's name, for the command in its head.
-        """
+        """Return the file's text; ``name`` is the file's, for the command in its head."""
         data = self.model_dump()
         dumped = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=10_000)
         return _HEAD.format(name=name) + dumped
@@ -171,17 +167,17 @@ def read(text: str, where: str) -> Answers:
     Raises:
         ParameterError: it is not one.
     """
+    data = yaml_data(text, where, ParameterError)
     try:
-        return Answers.model_validate(yaml.safe_load(text))
-    except (yaml.YAMLError, ValidationError) as error:
+        return Answers.model_validate(data)
+    except ValidationError as error:
         said = re.sub(r"\s+", " ", str(error))[:400]
         raise ParameterError(f"{where}: {said}") from error
 
 
 def read_file(path: Path) -> Answers:
     """Read a file of answers from the disk; see ``read``."""
-    load(path)  # refuses what no scenario file may hold either
-    return read(path.read_text(encoding="utf-8"), str(path))
+    return read(read_text(path, error=ParameterError), str(path))
 
 
 def _forbidding(wrong: Sequence[str], right: Sequence[str]) -> dict[str, Any]:

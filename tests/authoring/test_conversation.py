@@ -305,10 +305,22 @@ def test_a_judge_that_disagrees_is_a_question(out: Path, monkeypatch: pytest.Mon
     new("--answers", str(path), "--judge", "mockllm/model", "-o", str(out), exits=0)
 
 
-def test_one_of_a_sentence_and_answers_is_given(tmp_path: Path) -> None:
+def test_one_of_a_sentence_and_answers_is_given() -> None:
     assert "either a sentence or --answers" in new().output
-    (tmp_path / "a.yaml").write_text("- 1\n")
-    assert new("--answers", str(tmp_path / "a.yaml")).exit_code == 2
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("- 1\n", ": 1 validation error for Answers"),
+    (f"rule: {SURE}\nrule: {OPEN}\n", ":2: key 'rule' is given twice"),
+    (f"rule: &one {SURE}\naction: *one\n", ":2: aliases (*one) are not read here"),
+    ("rule: [\n", ":2: not YAML"),
+])  # fmt: skip
+def test_a_file_of_answers_is_read_as_strictly_as_a_scenario(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(text)
+    assert f"{path}{says}" in new("--answers", path, exits=2).output
 
 
 def test_the_order_that_a_question_is_about_is_shown() -> None:
