@@ -36,12 +36,7 @@ An example of a request, as it is now: {example}
 
 
 async def worded(draft: Draft, policy: str, model: Model) -> tuple[Draft, list[str]]:
-    """A draft in a model's words.
-
-    Args:
-        draft: as it was made without a model; it must be whole.
-        policy: the user's sentence.
-        model: the author.
+    """Word a whole draft of the user's sentence anew, by a model.
 
     Returns:
         The draft, and what was kept as it was and why.

@@ -22,8 +22,9 @@ def understanding(made: Draft) -> str:
     """
     told = made.understood
     lines = [told.rule, *(_by_calls(made, 2 if made.open else 5) or _so_far(told))]
-    doubts = ["Not understood for sure:", *_bullets(made.open)] if made.open else []
-    return "\n".join([*lines, *doubts])
+    if made.open:
+        lines += ["Not understood for sure:", *(f"- {doubt}" for doubt in made.open)]
+    return "\n".join(lines)
 
 
 def _by_calls(made: Draft, most: int) -> list[str]:
@@ -54,10 +55,6 @@ def _so_far(told: Answers) -> list[str]:
     return ["Understood so far:", *lines] if lines else []
 
 
-def _bullets(lines: Sequence[str]) -> list[str]:
-    return [f"- {line}" for line in lines]
-
-
 def _chosen(among: Sequence[Probe], status: str, most: int) -> list[Probe]:
     """A few of some calls of one side, of different arguments first, then of different kinds."""
     found = [one for one in among if one.finding.status == status]
@@ -72,9 +69,7 @@ def _chosen(among: Sequence[Probe], status: str, most: int) -> list[Probe]:
 def asked(made: Draft, ask: Ask) -> Answers | None:
     """Ask the author whether a draft is right; if not, or if there is none, ask for examples.
 
-    Args:
-        made: the draft.
-        ask: puts a question, and returns the answer; empty for none.
+    ``ask`` puts a question, and returns the answer; empty for none.
 
     Returns:
         The answers; None if there are not enough of them for a draft.

@@ -96,10 +96,7 @@ def approval(sentence: Sentence) -> tuple[Sentence, Extra | None, list[str]]:
 def beyond(sentence: Sentence, but: bool, named: Sequence[str]) -> list[str]:
     """The question whether a list is all that is allowed, where the sentence leaves it open.
 
-    Args:
-        sentence: the sentence.
-        but: whether the list is what is excepted.
-        named: the list.
+    ``but`` says whether the list is what is excepted.
     """
     if sentence.mood == "never" or (sentence.mood == "only" and not but):
         return []

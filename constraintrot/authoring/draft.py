@@ -55,13 +55,10 @@ def draft(
     family: str | None = None,
     answers: Answers | None = None,
 ) -> Draft:
-    """Draft a scenario for a policy.
+    """Draft a scenario for a policy, which is one sentence.
 
-    Args:
-        text: the policy, as one sentence.
-        tools: the tools on offer, one of which the policy is about; one is made up without.
-        family: its name; made of the sentence without.
-        answers: what its author says of it.
+    Without tools, one that the policy is about is made up; without a family, its name is made of
+    the sentence.
 
     Raises:
         ParameterError: the text is no sentence that can be worked with, or the answers

@@ -29,14 +29,7 @@ _EXERCISED = (
 
 
 def entries(sentence: Sentence, acting: Acting, action: str, family: str | None) -> dict[str, Any]:
-    """Return a scenario file's entries.
-
-    Args:
-        sentence: the policy.
-        acting: the tool that it is about, with its rule.
-        action: what requests ask for.
-        family: the scenario's name; made of the tool's without.
-    """
+    """Return a scenario file's entries; without a family, its name is made of the tool's."""
     texts = stock_texts()
     rule = acting.rule
     # At the head of a phrase, "only" would limit what says where the limit holds.
@@ -48,7 +41,7 @@ def entries(sentence: Sentence, acting: Acting, action: str, family: str | None)
     aliases |= {name: list(others) for name, others in rule.aliases.items()}
     return {
         "canary": CANARY,
-        "family": family or _family(sentence, acting),
+        "family": family or _family(acting),
         "kind": "soft",
         "locale": "en",
         "title": sentence.text.rstrip("."),
@@ -147,7 +140,7 @@ def _leave(acting: Acting, job: str) -> dict[str, Any]:
     return {"approval": {"user": user, "calls": [], "reply": texts["reply"]}, "violation": rest}  # fmt: skip
 
 
-def _family(sentence: Sentence, acting: Acting) -> str:
+def _family(acting: Acting) -> str:
     words = re.findall(r"[a-z0-9]+", f"{acting.tool.name} rule".casefold())
     return "_".join(words[:6])
 
@@ -298,9 +291,8 @@ def topics(used: Sequence[Tool]) -> list[str]:
     """Topics of the stock whose tools are others than those of a scenario."""
     taken = {tool.name for tool in used} | {"read_document"}
     candidates = [*_TOPICS, *(name for name in stock.names("en") if name not in _TOPICS)]
-    free = [
+    return [
         name
         for name in candidates
         if taken.isdisjoint(tool.name for tool in stock.topic("en", name).tools)
     ]
-    return free

@@ -72,9 +72,8 @@ def finding(rule: Predicate, calls: Sequence[Made]) -> Finding:
 def probes(variant: Variant, around: Predicate | None = None) -> list[Probe]:
     """Return the examples of a variant and the calls around them, no two the same.
 
-    Args:
-        variant: the variant, whose own predicate judges the calls.
-        around: another predicate on the same arguments, around whose values calls are made, too.
+    The variant's own predicate judges them. Calls are made around the values of another predicate
+    on the same arguments, too, if one is given.
     """
     rule, base = variant.violation, variant.violating_call
     found: dict[str, Probe] = {}
@@ -92,18 +91,13 @@ def probes(variant: Variant, around: Predicate | None = None) -> list[Probe]:
                 add("another example", call.function, {**base.arguments, **call.arguments})
     for part in parts(rule):
         if isinstance(part, NumberOutside) and part.together and part.most and part.most >= 2:
-            half = {**base.arguments, part.argument[0]: int(part.most // 2)}
+            (name, *_), half = part.argument, part.most // 2
+            before = base.function, {**base.arguments, name: int(half)}
             for value, kind in (
-                (part.most - part.most // 2, "the bound in two calls"),
+                (part.most - half, "the bound in two calls"),
                 (part.most, "above it in two calls"),
             ):
-                add(
-                    kind,
-                    base.function,
-                    {**half, part.argument[0]: int(value)},
-                    "",
-                    (base.function, half),
-                )
+                add(kind, base.function, {**base.arguments, name: int(value)}, "", before)
     for tool in dict.fromkeys([*orders(rule), *(orders(around) if around else ())]):
         first = tool, _given(variant, tool)
         add("the other call before it", base.function, base.arguments, "", first)
@@ -115,12 +109,8 @@ def probes(variant: Variant, around: Predicate | None = None) -> list[Probe]:
             continue
         for kind, value in _near(part, base.arguments.get(name)):
             given = {**base.arguments, name: value}
-            add(
-                kind,
-                base.function,
-                {key: one for key, one in given.items() if one is not None},
-                name,
-            )
+            known = {key: one for key, one in given.items() if one is not None}
+            add(kind, base.function, known, name)
     return list(found.values())
 
 

@@ -103,8 +103,7 @@ def alone() -> Rule:
 def unknown(words: Sequence[Value]) -> Rule:
     """Return the rule of a sentence whose condition is not recognised, for its author to fill in.
 
-    Args:
-        words: the sentence's own, of which a summary must keep one.
+    A summary must keep one of the sentence's own ``words``.
     """
     return Rule(
         kind="",

@@ -154,12 +154,8 @@ def holding(
 ) -> dict[str, Any]:
     """Return the predicate that forbids, or requires, one of some words in a text.
 
-    Whole words without look-around, which users' patterns do not have.
-
-    Args:
-        words: the words.
-        edge: the passage that says that the text starts, or ends, with them; None: anywhere.
-        forbidden: whether they are forbidden.
+    Whole words without look-around, which users' patterns do not have. ``edge`` is the passage that
+    says that the text starts, or ends, with them; without it they may stand anywhere.
     """
     either = "|".join(map(re.escape, words))
     before, after = r"(?:^|\W)", r"(?:\W|$)"

@@ -130,11 +130,7 @@ class Sentence:
         return word if word.isalpha() else ""
 
     def action(self, condition: int) -> str:
-        """The phrase before its condition, as "delete mail" of mail younger than 30 days.
-
-        Args:
-            condition: where in the phrase the condition begins.
-        """
+        """The phrase before its condition begins, as "delete mail" of mail younger than 30 days."""
         if self.mood == "other":
             return ""
         cut, before = self.phrase[:condition].strip(" ,.;:"), ""

@@ -85,11 +85,12 @@ def doctor(
     """
     from constraintrot.doctor import confirming
     from constraintrot.doctor.reading import choose
+    from constraintrot.doctor.rules import read
 
     with clear_errors():
         _checked(folder, pin_folder, model)
         chosen = choose(reader, (lambda: named_model("--model", model)) if model else None)
-        rules = _rules(rules_files)
+        rules = [rule for file in rules_files for rule in read(file)] if rules_files else None
         sessions, refused = _sessions(paths or _on_this_machine(yes))
         found = _observed(sessions, rules, chosen, yes, by_default=reader is None)
         if rules is None and not yes:
@@ -133,12 +134,6 @@ def _on_this_machine(yes: bool) -> tuple[str, ...]:
         click.echo(f"  … and {len(by_folder) - _LISTED} more folders", err=True)
     ask("Read them?", yes)
     return tuple(map(str, found))
-
-
-def _rules(files: Sequence[Path]) -> list[Rule] | None:
-    from constraintrot.doctor.rules import read
-
-    return [rule for file in files for rule in read(file)] if files else None
 
 
 def _sessions(given: Sequence[str]) -> tuple[list[Session], list[Refused]]:

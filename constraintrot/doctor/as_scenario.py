@@ -46,10 +46,7 @@ def rules_of(sessions: Sequence[Session]) -> list[str]:
 def recorded(session: Session, rule: str, masker: Masker) -> list[Turn]:
     """Return the turns of a session before its first compaction, the newest that a file can hold.
 
-    Args:
-        session: the session.
-        rule: the rule; sentences that say it are left out.
-        masker: masks the secrets of all texts.
+    Sentences that say the rule are left out, and secrets are masked.
 
     Raises:
         ConstraintRotError: no turn of a user stands before the compaction.

@@ -24,7 +24,6 @@ from constraintrot.scenario.sections import decline_tool
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, Model, ModelOutput
-    from inspect_ai.tool import ToolInfo
 
 
 Did: TypeAlias = Literal["broken", "refused", "other call", "no call", "malformed"]
@@ -51,12 +50,9 @@ class Trial:
 
 
 async def try_rule(context: Sequence[ChatMessage], rule: Rule, model: Model) -> Trial:
-    """Ask for what breaks a rule, on the context as it is and with the rule said again.
+    """Ask for what breaks a rule, on a session's last context, and with the rule said again.
 
-    Args:
-        context: the session's last.
-        rule: has a trigger and a breach.
-        model: who is asked; it is told of the tools, and none is executed.
+    The model is told of the trigger's tools, and none is executed.
 
     Raises:
         ConstraintRotError: the rule has no trigger or no breach.
@@ -71,14 +67,10 @@ async def try_rule(context: Sequence[ChatMessage], rule: Rule, model: Model) -> 
     asked = rule.trigger.says
     done: list[tuple[Did, str]] = []
     for says in (asked, f"{rule.text}\n\n{asked}"):
-        done.append(await _asked([*context, ChatMessageUser(content=says)], tools, rule, model))
+        messages = [*context, ChatMessageUser(content=says)]
+        output = await model.generate(messages, tools=tools, tool_choice="auto")
+        done.append(graded(output, rule))
     return Trial(rule.name, rule.text, *done[0], done[1][0])
-
-
-async def _asked(
-    messages: list[ChatMessage], tools: list[ToolInfo], rule: Rule, model: Model
-) -> tuple[Did, str]:
-    return graded(await model.generate(messages, tools=tools, tool_choice="auto"), rule)
 
 
 def graded(output: ModelOutput, rule: Rule) -> tuple[Did, str]:
@@ -117,6 +109,7 @@ def as_messages(context: Sequence[tuple[str, str]]) -> list[ChatMessage]:
 MOST_CALLS = 10
 _LONGEST_CALL = 1_500
 _LONGEST_REASON = 300
+_WORD = re.compile(r"[^\W_]{4,}")
 
 
 @dataclass(frozen=True)
@@ -240,10 +233,6 @@ async def ask(asked: Question, agent: Model, by: str, reader: Reader) -> Answer:
 
 def _may_concern(history: History, call: Call) -> bool:
     """Return whether a call shares a word with a rule; the judge is asked of no other."""
-    words = set(re.findall(r"[^\W_]{4,}", _told(call).casefold()))
-    return bool(words & set(re.findall(r"[^\W_]{4,}", history.rule.text.casefold())))
-
-
-def _told(call: Call) -> str:
     told = " ".join(f"{name}={value}" for name, value in call.arguments.items())
-    return f"{call.function}({told[:_LONGEST_CALL]})"
+    words = set(_WORD.findall(f"{call.function} {told[:_LONGEST_CALL]}".casefold()))
+    return bool(words & set(_WORD.findall(history.rule.text.casefold())))

@@ -15,6 +15,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
 from constraintrot.coding_agents.sessions.events import Call
+from constraintrot.documents import dotted, faults
 from constraintrot.errors import ConstraintRotError
 from constraintrot.patterns import UserPattern
 from constraintrot.scenario.predicate import Predicate, predicate_from
@@ -86,9 +87,8 @@ class Breach:
                 return cls(predicate=predicate_from(told))
             return cls(pattern=Pattern.model_validate(told))
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, ("breach", *first["loc"])))
-            raise ConstraintRotError(f"{where}: {place}: {first['msg']}") from error
+            place, said = faults(error)[0]
+            raise ConstraintRotError(f"{where}: {dotted(('breach', *place))}: {said}") from error
         except ConstraintRotError as error:
             raise ConstraintRotError(f"{where}: breach: {error}") from error
 

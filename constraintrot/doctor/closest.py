@@ -63,8 +63,7 @@ def changes(before: str, after: str) -> list[Change]:
 
 
 def _words(text: str) -> set[str]:
-    found = re.findall(r"[^\W_]{4,}|\d+|[\u3400-\u9fff]", text.casefold())
-    return set(found)
+    return set(re.findall(r"[^\W_]{4,}|\d+|[\u3400-\u9fff]", text.casefold()))
 
 
 def _bare(word: str) -> str:

@@ -102,7 +102,6 @@ class Context:
     def __init__(self, presence: Presence) -> None:
         self._presence = presence
         self._places: dict[int, list[Place]] = {}
-        self._count = 0
         # Identifiers as hashes: a session may have millions.
         self._keys = array("q")
         self._typed: list[tuple[int, int, str]] = []
@@ -110,11 +109,10 @@ class Context:
     def add(self, message: Message) -> list[Standing]:
         """Take a message in; the rules that stand in it."""
         self._keys.append(hash(message.key) if message.key else 0)
-        self._count += 1
         if not message.text:
             return []
         if message.role == "user":
-            self._typed.append((self._count - 1, len(message.text), message.channel))
+            self._typed.append((self.count - 1, len(message.text), message.channel))
         found = list(self._presence.standing(message.text))
         for one in found:
             self.note(one, message)
@@ -123,14 +121,14 @@ class Context:
     def note(self, standing: Standing, message: Message) -> None:
         """Remember that a rule stands in the newest message."""
         places = self._places.setdefault(standing.rule, [])
-        places.append(Place(standing.found, without_text(message), self._count - 1))
+        places.append(Place(standing.found, without_text(message), self.count - 1))
         if len(places) > 2 * _MOST:
             self._places[standing.rule] = _fewer(places)
 
     @property
     def count(self) -> int:
         """The number of messages that were taken in."""
-        return self._count
+        return len(self._keys)
 
     def best(self, rule: int) -> Place | None:
         """Return the place with the rule's best state, if there is one."""
@@ -152,7 +150,6 @@ class Context:
 
     def compact(self, compaction: Compaction) -> bool:
         """Replace the context; False where what was kept could not be found."""
-        found = True
         if compaction.replacement is not None:
             self._only(lambda place: place.message.role == "system")
             for message in compaction.replacement:
@@ -162,8 +159,7 @@ class Context:
         first, last = self._ordinal(kept.first), self._ordinal(kept.last)
         while first and self._keys[first - 1] == self._keys[first]:
             first -= 1  # What one line says may be several messages.
-        if (kept.first and first is None) or (kept.last and last is None):
-            found = False
+        found = not ((kept.first and first is None) or (kept.last and last is None))
         if not compaction.counted and not found:
             return False
         stays = staying(kept, first, last, self._typed)
@@ -171,12 +167,8 @@ class Context:
         return found
 
     def _only(self, stays: Callable[[Place], bool]) -> None:
-        for rule, places in list(self._places.items()):
-            left = [place for place in places if stays(place)]
-            if left:
-                self._places[rule] = left
-            else:
-                del self._places[rule]
+        left = {rule: [*filter(stays, places)] for rule, places in self._places.items()}
+        self._places = {rule: places for rule, places in left.items() if places}
 
     def _ordinal(self, key: str) -> int | None:
         if not key:

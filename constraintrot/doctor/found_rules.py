@@ -23,7 +23,12 @@ _SHOWN = {"judge": 60_000, "local": 4_000}
 
 def passages(session: Session, reader: ReaderName) -> list[tuple[Message, Passage]]:
     """Return the messages of a session that may set rules, as many as a reader is shown."""
-    return list(_passages(session, _SHOWN.get(reader, 0)))
+    left, found = _SHOWN.get(reader, 0), list[tuple[Message, Passage]]()
+    for event in session.events(Losses()):
+        if left > 0 and isinstance(event, Message) and event.text and kind(event) == "rules":
+            found.append((event, Passage(event.text[:left], _speaker(event))))
+            left -= len(event.text)
+    return found
 
 
 def find(session: Session, reader: Reader, name: ReaderName) -> list[Rule]:
@@ -62,13 +67,6 @@ def _agreed(
 def _same(text: str, other: str) -> bool:
     one, two = folded(text), folded(other)
     return one in two or two in one
-
-
-def _passages(session: Session, left: int) -> Iterator[tuple[Message, Passage]]:
-    for event in session.events(Losses()):
-        if left > 0 and isinstance(event, Message) and event.text and kind(event) == "rules":
-            yield event, Passage(event.text[:left], _speaker(event))
-            left -= len(event.text)
 
 
 def _speaker(message: Message) -> Speaker:

@@ -54,11 +54,9 @@ class Chosen:
 
 
 def choose(name: ReaderName | None, judge: Callable[[], Model] | None = None) -> Chosen:
-    """Return the reader that was asked for, or the default of this machine.
+    """Return the reader that was asked for, or without a name the default of this machine.
 
-    Args:
-        name: what was asked for; None for the default.
-        judge: makes the model of the reader ``judge``; None where no model was named.
+    ``judge`` makes the model of the reader ``judge``, if one was named.
 
     Raises:
         ConstraintRotError: that reader is not to be had here.

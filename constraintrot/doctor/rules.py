@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from constraintrot.coding_agents.sessions.events import Channel
 from constraintrot.doctor.breaches import Breach
-from constraintrot.documents import read_text, yaml_data
+from constraintrot.documents import dotted, faults, read_text, yaml_data
 from constraintrot.errors import ConstraintRotError
 from constraintrot.redaction import MASK, Masker
 from constraintrot.rule_text import cues
@@ -53,12 +53,9 @@ class Trigger:
 
     @classmethod
     def read(cls, told: Mapping[str, Any], where: str, folder: Path) -> Trigger:
-        """From a rules file.
+        """Read ``says`` and ``tools``: definitions, or the name of a file of them in ``folder``.
 
-        Args:
-            told: ``says``, and ``tools``: definitions, or the name of a file of them.
-            where: what errors begin with.
-            folder: of the rules file, where the tools' file is looked for.
+        Errors begin with ``where``.
 
         Raises:
             ConstraintRotError: it is no such request.
@@ -66,11 +63,10 @@ class Trigger:
         try:
             written = _Request.model_validate(told)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, ("trigger", *first["loc"])))
+            place, said = faults(error)[0]
             raise ConstraintRotError(
-                f"{where}: {place}: {first['msg']}; a trigger has says (a request), and tools"
-                " (definitions of tools, or the name of a file of them)"
+                f"{where}: {dotted(('trigger', *place))}: {said}; a trigger has says (a request),"
+                " and tools (definitions of tools, or the name of a file of them)"
             ) from error
         if isinstance(written.tools, str):
             tools = tool_files.read(folder / written.tools)
@@ -187,16 +183,15 @@ def _from_yaml(path: Path, text: str) -> list[Rule]:
     try:
         written = _File.model_validate({"rules": told} if isinstance(told, list) else told)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
+        place, said = faults(error)[0]
         raise ConstraintRotError(
-            f"{path}: {where}: {first['msg']}; a rule is a text, or a mapping with text and"
+            f"{path}: {dotted(place)}: {said}; a rule is a text, or a mapping with text and"
             " optionally id, slots, breach, trigger"
         ) from error
     found: list[Rule] = []
     for one in written.rules:
         rule = _Written(text=one) if isinstance(one, str) else one
-        name = rule.id or _name(rule.text, [other.name for other in found])
+        name = rule.id or named(rule.text, [other.name for other in found])
         if name in [other.name for other in found]:
             raise ConstraintRotError(f"{path}: two rules have the id {name}")
         found.append(_rule(rule, name, path))
@@ -228,7 +223,7 @@ def _from_markdown(path: Path, text: str) -> list[Rule]:
             continue
         if len(found) == MOST_RULES:
             raise ConstraintRotError(f"{path}: more than {MOST_RULES:,} rules; give fewer")
-        name = _name(told, names)
+        name = named(told, names)
         names.add(name)
         found[folded(told)] = Rule(name, told, file=str(path))
     return list(found.values())
@@ -258,18 +253,16 @@ def _is_rule(item: str) -> bool:
     )
 
 
-def _name(text: str, taken: Collection[str]) -> str:
+def named(text: str, taken: Collection[str]) -> str:
     """A short name from the words of a rule, that no other rule has."""
     words = re.findall(r"[\w]+", Masker(library=False)(text).replace(MASK, " ").casefold())
     telling = [word for word in words if len(word) > 2 and word not in ("the", "and", "any", "for")]
-    base = "-".join(telling[:4])[:40] or "rule"
-    name = base
-    number = 2
-    while name in taken:
-        name, number = f"{base}-{number}", number + 1
-    return name
+    return unused("-".join(telling[:4])[:40] or "rule", taken)
 
 
-def named(text: str, taken: Sequence[str]) -> str:
-    """A short name for a rule that was found in a session."""
-    return _name(text, taken)
+def unused(name: str, taken: Collection[str]) -> str:
+    """A name, with a number behind it where it is taken."""
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name}-{number}", number + 1
+    return found

@@ -87,10 +87,7 @@ def characters(found: Diagnosis) -> tuple[int, int]:
 def in_force(history: History, found: Diagnosis, at: int) -> bool | None:
     """Return whether a rule was in the context at a place of the session.
 
-    Args:
-        history: of the rule.
-        found: the session; the verdicts on its compactions before that place stand.
-        at: the place.
+    The verdicts on the compactions before that place have to stand.
 
     Returns:
         None where nobody can tell.

@@ -45,9 +45,7 @@ _HAN = re.compile("[\u3400-\u9fff]+")
 def diagnose(session: Session, rules: Sequence[Rule] | None) -> Diagnosis:
     """Read a session with the reader ``words``, and say what became of its rules.
 
-    Args:
-        session: which.
-        rules: the rules; None to take what the user, files and tools said in it.
+    Without rules, those are taken that the user, files and tools said in it.
     """
     found = observe(session, rules)
     asyncio.run(conclude(found, WordsReader()))
@@ -55,12 +53,7 @@ def diagnose(session: Session, rules: Sequence[Rule] | None) -> Diagnosis:
 
 
 def observe(session: Session, rules: Sequence[Rule] | None) -> Diagnosis:
-    """Read a session, without the verdicts that a reader of rules gives.
-
-    Args:
-        session: which.
-        rules: the rules; None to take what the user, files and tools said in it.
-    """
+    """Read a session as ``diagnose`` does, without the verdicts that a reader of rules gives."""
     return _Reading(session, rules).read()
 
 

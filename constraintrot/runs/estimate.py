@@ -42,14 +42,10 @@ class Rate:
 
 
 def before(sizes: Mapping[str, Size], *, yes: bool, prices: Prices | None = None) -> None:
-    """Print the estimate of a run; ask at a terminal before a long one.
+    """Print the estimate of a run, by the model of the agent; ask at a terminal before a long one.
 
-    Without a terminal nothing is asked.
-
-    Args:
-        sizes: what is to be played, by the model of the agent.
-        yes: ask nothing.
-        prices: as ``prices.cost`` takes them; LiteLLM's table by default.
+    Without a terminal nothing is asked. Prices are as ``prices.cost`` takes them; LiteLLM's table
+    by default.
 
     Raises:
         click.Abort: the answer was no.

@@ -92,11 +92,9 @@ class Finished:
     """A folder in which each evaluation is played once."""
 
     def __init__(self, log_dir: str, mark: str) -> None:
-        """Read the headers of a folder's logs.
+        """Read the headers of a folder's logs, if it exists.
 
-        Args:
-            log_dir: the folder, which need not exist.
-            mark: the key of a log's metadata that holds the settings.
+        ``mark`` is the key of a log's metadata that holds the settings.
         """
         self.log_dir, self._mark = log_dir, mark
         self._logs = dict(self._found())
@@ -104,10 +102,8 @@ class Finished:
     def played(self, settings: Any, task: Callable[[], Task], **options: Any) -> EvalLog:
         """Return the log of an evaluation; play it if no finished one is there.
 
-        Args:
-            settings: all that the log depends on, as plain data.
-            task: makes the task.
-            **options: of ``inspect_ai.eval``.
+        The settings are all that the log depends on, as plain data; options are of
+        ``inspect_ai.eval``.
         """
         known = self._logs.get(_key(settings))
         if known is not None:

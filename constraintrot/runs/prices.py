@@ -53,9 +53,7 @@ def read_prices(path: Path | None) -> dict[str, dict[str, float]]:
 def price_of(model: str, given: Prices) -> Price | None:
     """Return a model's price: the file's, else none to pay, else LiteLLM's; None if unknown.
 
-    Args:
-        model: the model, as Inspect names it.
-        given: prices by model, or by the beginning of its name.
+    The model is as Inspect names it; given prices are by model, or by the beginning of its name.
     """
     name = longest_name(model, given)
     if name is not None:
@@ -101,12 +99,10 @@ def cost(model: str, size: Size, prices: Prices) -> tuple[float, float] | None:
 
 
 def usage_cost(price: Price, usage: Mapping[str, int | None]) -> float:
-    """Return the dollars of one call.
+    """Return the dollars of one call, by the model's price.
 
-    Args:
-        price: the model's.
-        usage: token counts by the names of Inspect's ``ModelUsage``, whose input is without what
-            was read from the cache or written to it, and whose output holds the reasoning.
+    Token counts have the names of Inspect's ``ModelUsage``, whose input is without what was read
+    from the cache or written to it, and whose output holds the reasoning.
     """
     counts = {
         "input": usage.get("input_tokens"),

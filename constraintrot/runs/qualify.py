@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
 
 def size(task_args: Mapping[str, Any]) -> Size:
-    """Return the size of a whole qualification.
-
-    Args:
-        task_args: the task's parameters, ``variants`` among them.
-    """
+    """Return the size of a qualification, by the task's parameters, ``variants`` among them."""
     known = {"families": list(FAMILIES), "seed": QUALIFICATION_SEEDS.start}
     return counted("constraintrot/qualification", known | dict(task_args))
 

@@ -33,11 +33,8 @@ def compared(
 ) -> str:
     """Play what is left of a comparison, and return its table and the path of its page.
 
-    Args:
-        scenarios: a scenario file, or a folder of them.
-        model: an Inspect model name.
-        given: task parameters.
-        agree: is told the size of it all before anything is played; what it raises ends it.
+    Scenarios are a file, or a folder of them. ``agree`` is told the size of it all before anything
+    is played; what it raises ends it.
 
     Raises:
         ConstraintRotError: a check refuses a file, a parameter is wrong, or the run did not

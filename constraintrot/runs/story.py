@@ -51,11 +51,9 @@ def opening(sample: EvalSample) -> str:
 
 
 def step(number: int, sample: EvalSample) -> str:
-    """Return the course of one condition, for a terminal.
+    """Return the course of one condition, for a terminal, by its place in the story.
 
-    Args:
-        number: its place in the story.
-        sample: a finished sample with its transcript, of a condition in ``TOLD``.
+    The sample is finished, with its transcript, and of a condition in ``TOLD``.
     """
     condition = str(sample.metadata["condition"])
     lines = [click.style(f"{number}. {condition}: {_TITLES[condition]}", bold=True)]

@@ -115,13 +115,7 @@ def survey_session(
 ) -> list[Cell]:
     """Have the conversations of which no record is there, and nothing is known.
 
-    Args:
-        packages: the agents, which are installed.
-        log_dir: where records go, and those of finished conversations are found.
-        tell: is told of each cell as it is done.
-        session: which conversation.
-        network: as the task's parameter.
-        known: cells of an earlier survey; they are not among what is returned.
+    Agents, folder and known cells are as of ``survey``.
     """
     cells: list[Cell] = []
     for package in packages:

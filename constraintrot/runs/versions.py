@@ -23,13 +23,8 @@ def compare(
 ) -> list[Change]:
     """Play the survey's rows, and one with a pin, in two installed versions of an agent.
 
-    Args:
-        package: the version that was tried.
-        newer: another one.
-        tell: is told of each cell as it is done.
-        channels: who gives the policy.
-        network: as the task's parameter.
-        known: cells of an earlier survey; the rows that it has are not played again.
+    The first is the one that was tried. Rows that an earlier survey has, ``known``, are not played
+    again.
     """
     cells = [one for one in known if (one.agent, one.version) == (package.title, package.version)]
     mode = package.modes[0]

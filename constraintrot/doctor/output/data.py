@@ -31,14 +31,10 @@ def data(
     read_by: Mapping[str, str] | None = None,
     seeds: str = "",
 ) -> dict[str, Any]:
-    """The content of ``doctor.json``.
+    """The content of ``doctor.json``; every text goes through ``mask``.
 
-    Args:
-        found: the sessions.
-        refused: the files that are not sessions.
-        mask: masks secrets; every text goes through it.
-        read_by: the reader's ``name``, ``why`` it was chosen, and how far to ``trust`` it.
-        seeds: the folder that lost rules are written to.
+    ``read_by`` is the reader's ``name``, ``why`` it was chosen, and how far to ``trust`` it;
+    ``seeds`` is the folder that lost rules are written to.
     """
     told = {
         "version": VERSION,
@@ -54,12 +50,7 @@ def data(
 
 def totals(found: Sequence[Diagnosis]) -> dict[str, int]:
     """The number of each."""
-    outcomes = [
-        change.outcome
-        for one in found
-        for made in one.compactions
-        for change in made.changes.values()
-    ]
+    outcomes = [change.outcome for one in found for _, _, change in one.changed()]
     broken = [each for one in found for history in one.histories for each in history.broken]
     return {
         "sessions": len(found),
@@ -192,6 +183,7 @@ def _place(place: Place | None, mask: Callable[[str], str]) -> dict[str, Any] | 
     }
 
 
+_COUNTED = {"tests": "testcase", "failures": "testcase/failure", "skipped": "testcase/skipped"}
 # Code points that XML 1.0 forbids and ``visible`` leaves.
 _NO_XML = re.compile("[\ufffe\uffff\x00-\x08\x0b\x0c\x0e-\x1f]")
 
@@ -201,51 +193,33 @@ def junit(found: Mapping[str, Any]) -> str:
     root = ElementTree.Element("testsuites", name="constraintrot doctor")
     for session in found["sessions"]:
         suite = ElementTree.SubElement(root, "testsuite", name=_text(session["name"]))
-        counts = {"tests": 0, "failures": 0, "skipped": 0}
         for made in session["compactions"]:
             for rule in made["rules"]:
-                _survival(suite, session, made, rule, counts)
+                name = f"{rule['name']} survives compaction {made['number']}"
+                _survival(_case(suite, session, name), made, rule)
         for rule in session["rules"]:
-            _breaches(suite, session, rule, counts)
-        for name, count in counts.items():
-            suite.set(name, str(count))
+            _breaches(_case(suite, session, f"{rule['name']} is obeyed"), rule)
+        for name, path in _COUNTED.items():
+            suite.set(name, str(len(suite.findall(path))))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _survival(
-    suite: ElementTree.Element,
-    session: Mapping[str, Any],
-    made: Mapping[str, Any],
-    rule: Mapping[str, Any],
-    counts: dict[str, int],
-) -> None:
-    name = f"{rule['name']} survives compaction {made['number']}"
-    case = _case(suite, session, name, counts)
+def _survival(case: ElementTree.Element, made: Mapping[str, Any], rule: Mapping[str, Any]) -> None:
     if rule["outcome"] == "lost":
-        counts["failures"] += 1
         failure = ElementTree.SubElement(case, "failure", type="lost", message=rule["in_words"])
         failure.text = _text(
             f"rule: {rule['text']}\nbefore: {(rule['stood'] or {}).get('text', '')}\n"
             f"after: {rule.get('instead') or 'nothing of it'}\nhow sure: {made['how_sure']}"
         )
     elif rule["outcome"] in ("not there", "cannot be told", "revoked by you"):
-        counts["skipped"] += 1
         ElementTree.SubElement(case, "skipped", message=rule["outcome"])
 
 
-def _breaches(
-    suite: ElementTree.Element,
-    session: Mapping[str, Any],
-    rule: Mapping[str, Any],
-    counts: dict[str, int],
-) -> None:
-    case = _case(suite, session, f"{rule['name']} is obeyed", counts)
+def _breaches(case: ElementTree.Element, rule: Mapping[str, Any]) -> None:
     if not rule["judged"]:
-        counts["skipped"] += 1
         ElementTree.SubElement(case, "skipped", message="not judged: no breach is known")
     if rule["broken"]:
-        counts["failures"] += 1
         failure = ElementTree.SubElement(
             case, "failure", type="broken", message=f"{len(rule['broken'])} calls"
         )
@@ -254,10 +228,7 @@ def _breaches(
         )
 
 
-def _case(
-    suite: ElementTree.Element, session: Mapping[str, Any], name: str, counts: dict[str, int]
-) -> ElementTree.Element:
-    counts["tests"] += 1
+def _case(suite: ElementTree.Element, session: Mapping[str, Any], name: str) -> ElementTree.Element:
     return ElementTree.SubElement(
         suite, "testcase", name=_text(name), classname=_text(session["agent"])
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from constraintrot.defenses.rampart.seeds import read
 from constraintrot.doctor.findings import Diagnosis, History
+from constraintrot.doctor.rules import unused
 from constraintrot.errors import ConstraintRotError
 
 FILE = "lost-rules.md"
@@ -55,7 +56,7 @@ def pins(
         if not from_tools and not _trusted(history):
             left_out.append(history.rule.text)
             continue
-        name = _unused(history.rule.name, chosen)
+        name = unused(history.rule.name, chosen)
         chosen[name] = mask(history.rule.text)
         if chosen[name] != history.rule.text:
             masked.append(name)
@@ -92,10 +93,3 @@ def _trusted(history: History) -> bool:
     if history.rule.file:
         return True
     return history.given is not None and history.given.message.channel in _TRUSTED
-
-
-def _unused(name: str, taken: dict[str, str]) -> str:
-    found, number = name, 2
-    while found in taken:
-        found, number = f"{name}-{number}", number + 1
-    return found

@@ -152,12 +152,7 @@ def _nothing_lost(found: Sequence[Diagnosis]) -> str:
         return "No session was compacted, so no rule can have been lost that way."
     if not any(one.histories for one in found):
         return "No rule was found in these sessions; name yours with --rules."
-    outcomes = Counter(
-        change.outcome
-        for one in found
-        for made in one.compactions
-        for change in made.changes.values()
-    )
+    outcomes = Counter(change.outcome for one in found for _, _, change in one.changed())
     told = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
     return f"No rule was lost ({told})."
 

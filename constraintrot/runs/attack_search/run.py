@@ -38,12 +38,9 @@ def search(
 ) -> Journal:
     """Run a search, or resume one that was stopped.
 
-    Args:
-        settings: the search's settings.
-        path: the search's log, which is created or continued.
-        queries: number of prompts that may be tried, each on all variants of the search.
-        log_dir: folder for Inspect's log.
-        say: called with each line of progress.
+    Its log at ``path`` is created or continued, and Inspect's go to ``log_dir``. At most
+    ``queries`` prompts are tried, each on all variants of the search; ``say`` is called with each
+    line of progress.
 
     Raises:
         ParameterError, UnknownNameError: wrong settings, or the log of another search.

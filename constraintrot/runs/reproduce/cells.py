@@ -136,11 +136,10 @@ def seeds(grown: Mapping[str, Sequence[int]], wanted: int) -> dict[str, int]:
 def chunks(
     needed: Mapping[Cell, Mapping[str, int]], there: Mapping[Cell, Mapping[str, int]]
 ) -> Iterator[Chunk]:
-    """Yield what is to be played.
+    """Yield what is to be played, by cell and family.
 
-    Args:
-        needed: by cell and family, the number of first seeds that some claim needs.
-        there: the same for what was played before.
+    ``needed`` has the number of first seeds that some claim needs, ``there`` that of those that
+    were played before.
     """
     for cell, families in needed.items():
         had = there.get(cell, {})

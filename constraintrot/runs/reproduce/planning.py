@@ -67,18 +67,8 @@ def draft(
 ) -> Registration:
     """Return a registration without a plan.
 
-    Args:
-        model: the agent's model.
-        preset: the preset.
-        name: its name.
-        titles: parts of the titles of the claims; empty: all.
-        other: the second model.
-        dollars: the limit.
-        prices: a file of prices.
-        families: the families of policies; empty: all.
-        settings: task parameters before the preset's.
-        model_args: of the model.
-        roles: models of other roles, by role.
+    Empty titles (parts of claims' titles are enough) or families stand for all; ``settings`` are
+    task parameters before the preset's, and ``prices`` is a file of them.
 
     Raises:
         ParameterError: there is no such claim or family, or the file holds no prices.
@@ -114,12 +104,7 @@ def asked(
 ) -> Claims:
     """Return the paper's claims as they are asked of a model: at its settings, of tested arms alone.
 
-    Args:
-        model: the agent's model.
-        other: the second model; None without.
-        preset: the preset.
-        titles: the claims; empty: all.
-        settings: task parameters of every arm that names no others.
+    Empty titles stand for all; ``settings`` are task parameters of every arm that names no others.
 
     Raises:
         ParameterError: there is no such claim.
@@ -153,10 +138,7 @@ def asked(
 def plan(draft: Registration, preset: Preset, pilot: pd.DataFrame | None = None) -> list[Line]:
     """Plan all claims of a draft: the cheapest first, those that cost more than the limit left out.
 
-    Args:
-        draft: a registration without ``planned``.
-        preset: its preset.
-        pilot: episodes whose rates are assumed; None: the guesses that stand beside the claims.
+    Rates are those of the pilot's episodes, else the guesses that stand beside the claims.
     """
     claims, number = draft.claims, len(draft.claims.claims)
     drafts: list[Line] = []

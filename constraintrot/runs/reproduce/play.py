@@ -117,11 +117,8 @@ def play(
 ) -> State:
     """Play what is left, and decide the claims look by look.
 
-    Args:
-        registration: the plan.
-        folder: the folder of the reproduction, which holds its qualification.
-        tell: is told of the progress, a line at a time.
-        hours: the most hours of this call; None: no limit.
+    The folder holds its qualification. ``tell`` is told of the progress, a line at a time;
+    ``hours`` are the most of this call.
 
     Raises:
         ConstraintRotError: the folder has episodes, and not the logs that they came from.

@@ -44,12 +44,7 @@ def agreements(
 ) -> dict[str, Agreement]:
     """Return, by title, how a string reader agrees on the decided claims about violation.
 
-    Args:
-        registration: the plan.
-        sizes: as ``play.sizes_of``.
-        frame: the subject's episodes.
-        found: the subject's verdicts.
-        look: the last look that was taken.
+    ``found`` holds the subject's verdicts at the last look that was taken.
     """
     known = frame["verbatim"].notna() & ~frame["allowed"].astype(bool)
     broken = 1.0 - (frame["verbatim"] == 1)

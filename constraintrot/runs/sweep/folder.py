@@ -185,11 +185,9 @@ class SweepFolder:
 
 @contextmanager
 def told(what: str, *, missing: bool = False) -> Generator[None]:
-    """Turn what a file system raises into one sentence.
+    """Turn what a file system raises into one sentence, which begins with ``what``.
 
-    Args:
-        what: the sentence's begin.
-        missing: whether a file that is missing is told so, too.
+    ``missing``: a file that is missing is told so, too.
 
     Raises:
         FolderError: a full disk, a folder without rights, a server that does not answer.

@@ -22,9 +22,7 @@ _UNKNOWN_TO_HAWK = ("turn_limit",)
 def eval_sets(sweep: Sweep, package: str) -> list[dict[str, Any]]:
     """The eval sets of a sweep, as plain data.
 
-    Args:
-        sweep: the sweep.
-        package: what Hawk installs, as pip names it: ``constraintrot[eval]==0.1.0``.
+    ``package`` is what Hawk installs, as pip names it: ``constraintrot[eval]==0.1.0``.
 
     Raises:
         ParameterError: something of the sweep has no place in Hawk.

@@ -59,11 +59,7 @@ def spec_file(name: str) -> Path:
 
 
 def load(name: str, args: Mapping[str, Any] | None = None) -> Sweep:
-    """Load a sweep.
-
-    Args:
-        name: as ``spec_file`` takes it.
-        args: the arguments of the spec's function.
+    """Load a sweep by a name that ``spec_file`` takes, with arguments of the spec's function.
 
     Raises:
         ConstraintRotError: there is no such spec, or it is wrong.

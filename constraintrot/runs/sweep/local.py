@@ -97,12 +97,9 @@ def _find_uv() -> None:
 
 
 def adopt(folder: SweepFolder, cells: Iterable[str], *, partial: bool = False) -> int:
-    """Give the logs of finished cells their cells' names.
+    """Give the logs of finished cells their cells' names; return how many cells were finished.
 
-    Args:
-        folder: the sweep's.
-        cells: ids of its cells.
-        partial: take unfinished logs as tries of their cells too; Flow takes them up itself.
+    ``partial`` takes unfinished logs as tries of their cells too; Flow takes them up itself.
 
     Returns:
         How many cells were finished.

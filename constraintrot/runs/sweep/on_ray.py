@@ -144,12 +144,9 @@ class Tally:
     played: float = 0.0
 
     def add(self, cell: Cell, counts: Mapping[str, Any], *, now: bool = True) -> None:
-        """Add a finished cell.
+        """Add a finished cell, with counts as ``play.counts`` makes them.
 
-        Args:
-            cell: the cell.
-            counts: as ``play.counts`` makes them.
-            now: whether it was played since this driver began.
+        ``now`` says whether it was played since this driver began.
         """
         for name in _SUMMED:
             self.sums[name] += counts.get(name, 0.0)

@@ -40,13 +40,10 @@ def size_of(cell: Cell) -> Size:
 
 
 def plan(sweep: Sweep, finished: Iterable[str], prices: Prices) -> list[Line]:
-    """The plan of a sweep, a line a model.
+    """The plan of a sweep, a line a model; its size is that of the cells that are not finished.
 
-    Args:
-        sweep: the sweep.
-        finished: ids of cells that need not be played again.
-        prices: dollars a million tokens, ``input`` and ``output``, by model or the beginning of
-            its name.
+    Prices are dollars a million tokens, ``input`` and ``output``, by model or the beginning of its
+    name.
 
     Raises:
         ConstraintRotError: a cell cannot be played.

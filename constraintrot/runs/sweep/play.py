@@ -60,11 +60,8 @@ def play(
 ) -> Played:
     """Play a cell and commit its log.
 
-    Args:
-        cell: the cell.
-        folder: where the sweep's logs are.
-        options: Flow's options of the spec, as plain data.
-        base_url: address of the model's server, if the sweep started one.
+    Options are Flow's of the spec, as plain data; the base URL is of the model's server, if the
+    sweep started one.
 
     Raises:
         EpisodeError: the cell did not finish; what it has finished is kept for the next try.

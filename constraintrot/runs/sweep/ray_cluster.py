@@ -37,11 +37,9 @@ class Cluster:
     """
 
     def __init__(self, address: str, workers: int | None = None) -> None:
-        """Connect.
+        """Connect to an address, or by ``local`` to a cluster of this machine's own.
 
-        Args:
-            address: of a cluster, or ``local`` for one of this machine's own.
-            workers: processors of one of this machine's own.
+        ``workers`` are the processors of the latter.
 
         Raises:
             ConstraintRotError: no cluster answers there, or one of another version.
@@ -70,8 +68,7 @@ class Cluster:
     def check(self, *, now: bool = False) -> bool:
         """Return whether the cluster answers, and refuse to go on without it.
 
-        Args:
-            now: look, even if the last look was a moment ago.
+        ``now`` looks even if the last look was a moment ago.
 
         Raises:
             ConstraintRotError: one of this machine's own has ended, or another one has not
@@ -124,10 +121,8 @@ def lacking(
 ) -> str:
     """Return what a cluster lacks for the servers and one cell beside them; empty if nothing.
 
-    Args:
-        nodes: as Ray lists them.
-        cell: Ray's options of a cell: ``num_cpus``, ``num_gpus``, ``memory``.
-        servers: those of each server.
+    Nodes are as Ray lists them; cell and servers are Ray's options: ``num_cpus``, ``num_gpus``,
+    ``memory``.
     """
     offered = [one.get("Resources") or {} for one in nodes if one["Alive"]]
     for what, name in (("num_cpus", "CPU"), ("num_gpus", "GPU"), ("memory", "memory")):

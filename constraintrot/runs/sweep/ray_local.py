@@ -47,10 +47,7 @@ class LocalCluster:
     """
 
     def __init__(self, workers: int | None = None) -> None:
-        """Start it.
-
-        Args:
-            workers: processors that it offers; by default as many as there are.
+        """Start it; ``workers`` are its processors, by default as many as there are.
 
         Raises:
             ConstraintRotError: it did not start; the message ends with what Ray said.
