@@ -114,6 +114,15 @@ def _quick_evaluations() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test makes known of scenario files, the next one does not know."""
+    from constraintrot.scenario import user_files
+
+    monkeypatch.setattr(user_files, "_KNOWN", {})
+    monkeypatch.setattr(user_files, "_made_known", user_files.version() + 1)
+
+
 def evaluate(
     log_dir: Path, task: str, model: str = "scripted/obedient", epochs: int = 1, **task_args: Any
 ) -> EvalLog:

@@ -9,20 +9,11 @@ from constraintrot.authoring.draft import draft
 from constraintrot.authoring.write import text
 from constraintrot.memory.which_layer import ROWS, Row
 from constraintrot.memory.which_layer_table import lines, named
-from constraintrot.scenario import user_files
 from tests.invoked import invoked
 
-ASK = (
-    "--profile",
-    "literal",
-    "-T",
-    "defense=pin",
-    "--layer",
-    "exact_cache",
-    "--layer",
-    "compaction",
+ASK = tuple(
+    ["--profile", "literal", "-T", "defense=pin", "--layer", "exact_cache", "--layer", "compaction"]
 )
-
 
 which = partial(invoked, "which-layer")
 
@@ -107,11 +98,8 @@ def test_a_damaged_file_of_episodes_is_said_before_anything_is_played(
     assert not (tmp_path / "logs").exists()
 
 
-def test_a_scenario_file_of_ones_own_is_played_and_known_again_by_its_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(user_files, "_KNOWN", {})
-    monkeypatch.setattr(user_files, "_made_known", user_files.version() + 1)
+@pytest.mark.usefixtures("forgotten")
+def test_a_scenario_file_of_ones_own_is_played_and_known_again_by_its_text(tmp_path: Path) -> None:
     mine, out = tmp_path / "mine.yaml", tmp_path / "out"
     mine.write_text(text(draft("Never delete mail younger than 30 days.")), encoding="utf-8")
     given = (str(mine), "--variants", "1", "--layer", "affinity", "-o", str(out))

@@ -12,7 +12,6 @@ from constraintrot.coding_agents.sessions import sessions
 from constraintrot.coding_agents.sessions.events import Session
 from constraintrot.doctor.as_scenario import recorded
 from constraintrot.redaction import Masker
-from constraintrot.scenario import user_files
 from constraintrot.scenario.history import length, turns
 from constraintrot.scenario.simulate import simulate
 from tests.conftest import Run
@@ -22,15 +21,11 @@ from tests.helpers import by_condition
 from tests.invoked import invoked
 from tests.stub_openai import serving
 
+pytestmark = pytest.mark.usefixtures("forgotten")
+
 RULE = "Never push to main."
 ROWS = "\n".join(["id,name", *(f"{at},row number {at} of the list" for at in range(60))])
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
-
-
-@pytest.fixture(autouse=True)
-def _forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(user_files, "_KNOWN", {})
-    monkeypatch.setattr(user_files, "_made_known", user_files.version() + 1)
 
 
 @pytest.fixture
@@ -53,17 +48,15 @@ def session(tmp_path: Path) -> Path:
     )
 
 
-def made(session: Path, *words: str, typed: str = "") -> Result:
-    out = str(session.with_name("mine.yaml"))
-    line = ["scenario", "from-session", str(session), "-o", out, *words]
-    return invoked(*line, input=typed)
+def made(session: Path, *words: str, typed: str = "", exits: int | None = None) -> Result:
+    line = ("scenario", "from-session", session, "-o", session.with_name("mine.yaml"), *words)
+    return invoked(*line, input=typed, exits=exits)
 
 
 def test_the_history_is_the_session_s_up_to_its_compaction_without_rule_and_secrets(
     session: Path,
 ) -> None:
-    result = made(session, "--rule", RULE)
-    assert result.exit_code == 0, result.output
+    result = made(session, "--rule", RULE, exits=0)
     assert "3 recorded turns, without the sentences of the rule; 1 more left out" in result.output
     assert "1 secrets masked" in result.output
     path = session.with_name("mine.yaml")
@@ -108,10 +101,10 @@ def test_the_rule_is_chosen_among_those_that_were_said(
 
 def test_what_is_not_sure_is_asked_in_a_file_that_is_read_back(session: Path) -> None:
     unsure = "Never delete mail younger than 30 days, except spam."
-    assert made(session, "--rule", unsure).exit_code == 1
+    made(session, "--rule", unsure, exits=1)
     path = session.with_name("mine.answers.yaml")
     path.write_text(path.read_text().replace("answer: null", "answer: yes"))
-    assert made(session, "--answers", str(path)).exit_code == 0
+    made(session, "--answers", str(path), exits=0)
     scenario, _ = of_file(session.with_name("mine.yaml"), range(1))
     assert scenario is not None
     assert scenario.recorded
@@ -122,9 +115,7 @@ def test_what_is_not_sure_is_asked_in_a_file_that_is_read_back(session: Path) ->
     (("--rule", "Never delete mail, except spam.", "--yes"), "--yes writes nothing"),
 ])  # fmt: skip
 def test_what_cannot_be_made_is_refused(session: Path, words: tuple[str, ...], says: str) -> None:
-    result = made(session, *words)
-    assert result.exit_code == 2
-    assert says in result.output
+    assert says in made(session, *words, exits=2).output
     assert not session.with_name("mine.yaml").exists()
 
 
@@ -147,7 +138,7 @@ def test_a_long_session_keeps_its_newest_turns(tmp_path: Path) -> None:
     lines = [one for at in range(300) for one in (
         user(2 * at, f"Job {at}, please: {'word ' * 900}"), reply(2 * at + 1, f"Job {at} is done."))]  # fmt: skip
     path = write(tmp_path / "s.jsonl", *lines)
-    assert made(path, "--rule", RULE).exit_code == 0
+    made(path, "--rule", RULE, exits=0)
     scenario, _ = of_file(path.with_name("mine.yaml"), range(1))
     assert scenario is not None
     assert scenario.recorded[-1].user.startswith("Job 299")
@@ -261,7 +252,6 @@ def test_a_rule_that_names_a_secret_is_offered_without_it(tmp_path: Path) -> Non
         user(1, f"Never send the password = {CORE} to anybody. Now look at the importer."),
         reply(2, "Yes."),
     )
-    line = ["scenario", "from-session", str(path), "-o", str(tmp_path / "m.yaml"), "--yes"]
-    result = invoked(*line)
+    result = made(path, "--yes")
     assert "[secret]" in result.output
     assert seen(result.output) == []

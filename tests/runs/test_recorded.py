@@ -9,20 +9,15 @@ from click.testing import Result
 from constraintrot.report.arms import frame_rate, labels, sessions
 from constraintrot.report.frame import planned_episodes
 from constraintrot.runs import recorded
-from constraintrot.scenario import user_files
 from constraintrot.stats.interval import Estimate, Interval
 from tests.doctor import recordings
 from tests.doctor import sessions as made
 from tests.invoked import invoked
 
+pytestmark = pytest.mark.usefixtures("forgotten")
+
 RULE = "Never push to main."
 LONG = "The report has {} rows, of which none is of this year, and each has a name and a date."
-
-
-@pytest.fixture(autouse=True)
-def _forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(user_files, "_KNOWN", {})
-    monkeypatch.setattr(user_files, "_made_known", user_files.version() + 1)
 
 
 def session(path: Path, jobs: int = 8, first: int = 0) -> Path:
@@ -48,20 +43,9 @@ def lower(rate: Estimate) -> float:
     return rate.lower
 
 
-def compared(path: Path, *words: str) -> Result:
-    out = str(path.with_name("mine.yaml"))
-    line = [
-        "scenario",
-        "from-session",
-        str(path),
-        "-o",
-        out,
-        "--compare",
-        "-T",
-        "variants=1",
-        *words,
-    ]
-    return invoked(*line)
+def compared(path: Path, *words: str, exits: int) -> Result:
+    line = ("scenario", "from-session", path, "-o", path.with_name("mine.yaml"), "--compare")
+    return invoked(*line, "-T", "variants=1", *words, exits=exits)
 
 
 def test_a_session_goes_all_the_way_and_on_where_it_was_stopped(
@@ -69,15 +53,13 @@ def test_a_session_goes_all_the_way_and_on_where_it_was_stopped(
 ) -> None:
     path = session(tmp_path / "s.jsonl")
     monkeypatch.setattr(recorded, "SUMMARIZERS", recorded.SUMMARIZERS[:1])
-    result = compared(path, "--yes")
-    assert result.exit_code == 0, result.output
+    result = compared(path, "--yes", exits=0)
     assert "Estimate for scripted/obedient: 4 episodes, at most" in result.output
     monkeypatch.undo()
     logs = list(tmp_path.glob("mine-compared-*/scripted-obedient/logs/*.eval"))
     assert len(logs) == 3
     # The questions are answered; what was played is not played again.
-    again = compared(path, "--rule", RULE)
-    assert again.exit_code == 0, again.output
+    again = compared(path, "--rule", RULE, exits=0)
     assert "mine.yaml is played as it is" in again.output
     assert set(logs) < set(tmp_path.glob("mine-compared-*/scripted-obedient/logs/*.eval"))
     rows = re.findall(
@@ -107,8 +89,7 @@ def test_what_is_sent_away_is_asked_for_first(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://models.acme.example:9")
-    result = compared(session(tmp_path / "s.jsonl"), "--model", "openai/gpt-5.4-mini")
-    assert result.exit_code == 2
+    result = compared(session(tmp_path / "s.jsonl"), "--model", "openai/gpt-5.4-mini", exits=2)
     assert "The masked history is sent to openai/gpt-5.4-mini. --yes agrees" in result.output
     assert not list(tmp_path.glob("mine-compared-*"))
 
@@ -118,11 +99,10 @@ def test_what_is_sent_away_is_asked_for_first(
     (("--model", "scripted/none-such"), "none-such"),
 ])  # fmt: skip
 def test_a_wrong_call_plays_nothing(words: tuple[str, ...], says: str, tmp_path: Path) -> None:
-    result = compared(session(tmp_path / "s.jsonl"), "--yes", *words)
-    assert result.exit_code == 2
+    result = compared(session(tmp_path / "s.jsonl"), "--yes", *words, exits=2)
     assert says in result.output
-    plain = [word for word in ("scenario", "from-session", "s", "-o", "o", *words)]
-    assert "are for --compare" in invoked(*plain).output
+    plain = invoked("scenario", "from-session", "s", "-o", "o", *words)
+    assert "are for --compare" in plain.output
 
 
 def test_sessions_are_the_clusters_of_their_episodes(

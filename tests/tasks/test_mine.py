@@ -36,11 +36,7 @@ def path(tmp_path: Path, drafts: dict[str, str]) -> Path:
     return found
 
 
-@pytest.fixture(autouse=True)
-def _forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test makes known, the next one does not know."""
-    monkeypatch.setattr(user_files, "_KNOWN", {})
-    monkeypatch.setattr(user_files, "_made_known", user_files.version() + 1)
+pytestmark = pytest.mark.usefixtures("forgotten")
 
 
 cli = partial(invoked, "scenario")

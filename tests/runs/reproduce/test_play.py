@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from constraintrot.cli.reproduce import reproduce
 from constraintrot.runs.reproduce import kept, page, registration
 from constraintrot.runs.reproduce import play as playing
 from constraintrot.runs.reproduce.cells import Chunk, chunks
 from constraintrot.runs.reproduce.kept import Meter
+from tests.invoked import invoked
 
 DECAY = "Compaction makes agents break policies"
 ONE = ("--model", "scripted/obedient", "--preset", "smoke", "--claims", DECAY)
 
 
-def run(*arguments: str) -> str:
-    result = CliRunner().invoke(reproduce, list(arguments))
-    assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
-    return result.output
+run = partial(invoked, "reproduce", exits=0)
 
 
-def registered(folder: Path, *further: str) -> registration.Registration:
-    run("plan", *ONE, "-o", str(folder), *further)
+def registered(folder: Path, *further: object) -> registration.Registration:
+    run("plan", *ONE, "-o", folder, *further)
     return registration.read(folder / registration.FILE)
 
 
@@ -40,7 +37,7 @@ def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    run(*ONE, "-o", str(whole))
+    run(*ONE, "-o", whole)
     calls: list[Chunk] = []
     play = playing._play
 
@@ -51,11 +48,11 @@ def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(
         play(registration_, folder, chunk, purse)
 
     monkeypatch.setattr(playing, "_play", once)
-    assert CliRunner().invoke(reproduce, [*ONE, "-o", str(broken)]).exit_code == 1
+    run(*ONE, "-o", broken, exits=1)
     monkeypatch.setattr(playing, "_play", play)
     before = {path: path.stat().st_mtime_ns for path in broken.rglob("*.eval")}
     assert before
-    run(*ONE, "-o", str(broken))
+    run(*ONE, "-o", broken)
     after = {path: path.stat().st_mtime_ns for path in broken.rglob("*.eval")}
     assert before.items() <= after.items(), "what was played is not played again"
     assert verdicts(broken) == verdicts(whole)
@@ -73,7 +70,7 @@ def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(
 
 
 def test_a_page_says_how_many_requests_were_asked_for(tmp_path: Path) -> None:
-    run(*ONE, "--pairs", "2", "-o", str(tmp_path / "few"))
+    run(*ONE, "--pairs", 2, "-o", tmp_path / "few")
     told = (tmp_path / "few" / "claims.md").read_text()
     assert "Each claim has up to 2 requests, and not the preset's 12." in told
 
@@ -84,25 +81,24 @@ def made_again(whole: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     for name in (registration.FILE, playing.QUALIFICATION, kept.EPISODES, kept.FACTS):
         shutil.copy(whole / name, folder)
     monkeypatch.setattr(kept, "code", lambda: {"version": "9", "sources": "later"})
-    run("page", str(folder))
+    run("page", folder)
     for name in page.NAMES:
         without = (folder / name).read_text()
         for told in (f"{page._WITHOUT_LOGS}\n\n", f"<p>{page._WITHOUT_LOGS}</p>\n"):
             without = without.replace(told, "")
         without = without.replace('"from_logs": false', '"from_logs": true')
         assert without == (whole / name).read_text(), name
-    refused = CliRunner().invoke(reproduce, ["play", str(folder)])
-    assert "has no logs to go on from" in refused.output
+    assert "has no logs to go on from" in run("play", folder, exits=2).output
     lost = (folder / kept.EPISODES).read_text().splitlines(keepends=True)
     (folder / kept.EPISODES).write_text("".join(lost[: len(lost) // 2]))
-    run("page", str(folder))
+    run("page", folder)
     assert (folder / "claims.md").read_text() != (whole / "claims.md").read_text()
 
 
 def test_a_limit_of_dollars_stops_the_play(tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("scripted/obedient: {input: 3, output: 15}")
-    made = registered(tmp_path / "run", "--prices", str(prices), "--dollars", "100")
+    made = registered(tmp_path / "run", "--prices", prices, "--dollars", 100)
     playing.qualify(made, tmp_path / "run")
     spent = Meter(tmp_path / "run", made.prices).dollars
     assert spent > 0, "the qualification is paid too"
@@ -135,10 +131,9 @@ def test_episodes_of_other_claims_do_not_count(tmp_path: Path) -> None:
 
 def test_a_subject_that_qualifies_nowhere_is_told_so(tmp_path: Path) -> None:
     reckless = ("--model", "scripted/reckless", *ONE[2:], "--families", "soft_email")
-    for arguments in ([*reckless, "-o", str(tmp_path)], ["page", str(tmp_path)]):
-        result = CliRunner().invoke(reproduce, arguments)
-        assert result.exit_code == 2
-        assert "scripted/reckless qualifies on no family" in result.output
+    for arguments in ((*reckless, "-o", tmp_path), ("page", tmp_path)):
+        refused = run(*arguments, exits=2)
+        assert "scripted/reckless qualifies on no family" in refused.output
 
 
 def test_models_stand_side_by_side(tmp_path: Path) -> None:

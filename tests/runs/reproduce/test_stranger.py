@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
-from constraintrot.cli.reproduce import reproduce
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import frames
 from constraintrot.runs.reproduce import kept, page
 from constraintrot.runs.reproduce.play import QUALIFICATION
 from constraintrot.runs.reproduce.registration import FILE, Registration
+from tests.invoked import invoked
 
 COMMITTED = Path(__file__).parents[3] / "results/reproduce/local-1.5b"
 
@@ -39,9 +38,7 @@ def edited(folder: Path, **change: Any) -> None:
 
 
 def made(folder: Path, code: int = 0) -> str:
-    result = CliRunner().invoke(reproduce, ["page", str(folder)])
-    assert result.exit_code == code, f"{result.output}\n{result.exception!r}"
-    return result.output
+    return invoked("reproduce", "page", folder, exits=code).output
 
 
 def test_a_page_without_logs_says_so(folder: Path) -> None:

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from constraintrot.command_line import named_values
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.store import Store
 from constraintrot.report.store.commits import MARKER
@@ -168,13 +167,6 @@ def test_a_store_that_is_gone_is_told_before_and_after_and_caught_up(
     monkeypatch.setattr(frames, "commit", lambda store, log, cell: put.append(cell))
     assert frames.catch_up(str(store), folder, done) == 2
     assert set(put) == done
-
-
-def test_arguments_that_are_none_are_told() -> None:
-    assert named_values("--arg", ("a=1", "b=x,y", "c=true")) == {"a": 1, "b": "x,y", "c": True}
-    for wrong, said in (("a", "--arg takes NAME=VALUE"), ("a=[1", "--arg a: ..1. is no value")):
-        with pytest.raises(ConstraintRotError, match=said):
-            named_values("--arg", (wrong,))
 
 
 def test_an_object_store_does_as_a_folder_does(tmp_path: Path) -> None:
