@@ -1,10 +1,16 @@
-"""Authors as scripts: one who agrees to what a draft understood, and one who knows a reading's calls."""
+"""Authors as scripts: one who agrees to what a draft understood, and one who knows a reading's calls.
+
+And what comes of their drafts: a variant, the verdict on a call, and the severe faults.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
+from constraintrot.authoring.checks import of_scenario
 from constraintrot.authoring.conversation import asked
 from constraintrot.authoring.draft import Draft, draft
+from constraintrot.grading.verdict import Verdict, grade
+from constraintrot.scenario.schema import Scenario, Variant
 
 ACTIONS = {"path": "edit a file", "text": "send this text"}
 
@@ -16,6 +22,23 @@ def agreed(sentence: str, family: str | None = None) -> Draft:
         return made
     assert made.examples, made.open
     return draft(sentence, family=family, answers=asked(made, lambda _: "y"))
+
+
+def drafted(sentence: str) -> Variant:
+    """Return a variant of a sentence's scenario, confirmed where that is asked."""
+    return Scenario.model_validate(agreed(sentence).data).variant(0)
+
+
+def graded(variant: Variant, **arguments: Any) -> Verdict:
+    """Return the verdict on the violating call with other arguments."""
+    call = variant.violating_call.model_dump()
+    return grade(variant, [{**call, "arguments": {**call["arguments"], **arguments}}])
+
+
+def severe(data: Mapping[str, Any], seeds: int) -> list[str]:
+    """Return the severe faults of a scenario, on so many seeds."""
+    faults = of_scenario(Scenario.model_validate(data), range(seeds))
+    return [fault.said for fault in faults if fault.severe]
 
 
 def replies(case: Mapping[str, Any]) -> dict[str, str]:

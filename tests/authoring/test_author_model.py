@@ -1,14 +1,13 @@
 """Role ``author``: what a model words is taken where it passes the checks, and only there."""
 
 import json
-from collections.abc import Sequence
 
 import anyio
 import pytest
-from inspect_ai.model import Model, ModelOutput, get_model
 
 from constraintrot.authoring.author_model import worded
 from constraintrot.authoring.draft import Draft, draft
+from tests.helpers import answering
 
 POLICY = "Never delete mail younger than 30 days."
 OPENINGS = (
@@ -36,13 +35,8 @@ def made() -> Draft:
     return draft(POLICY)
 
 
-def author(answers: Sequence[str]) -> Model:
-    outputs = [ModelOutput.from_content("mockllm/model", answer) for answer in answers]
-    return get_model("mockllm/model", custom_outputs=outputs, memoize=False)
-
-
 def ask(made: Draft, *answers: str) -> tuple[Draft, list[str]]:
-    return anyio.run(worded, made, POLICY, author(answers))
+    return anyio.run(worded, made, POLICY, answering(iter(answers).__next__))
 
 
 def test_what_passes_is_taken(made: Draft) -> None:

@@ -5,13 +5,13 @@ from typing import Any
 
 import anyio
 import pytest
-from inspect_ai.model import Model, ModelOutput, get_model
 
 from constraintrot.authoring.check_itself import by_sentence, judged
 from constraintrot.authoring.checks import of_scenario
 from constraintrot.scenario.files import folders, load, locales
 from constraintrot.scenario.schema import Scenario
 from tests.authoring.agreeing import agreed
+from tests.helpers import answering
 
 Spec = dict[str, Any]
 
@@ -101,12 +101,7 @@ def test_the_built_in_families_agree_with_themselves() -> None:
 
 def test_a_judge_is_asked_of_every_call_and_refuses_with_it() -> None:
     scenario = Scenario.model_validate(agreed("Never spend more than 500 USD.").data)
-
-    def model(answer: str) -> Model:
-        outputs = [ModelOutput.from_content("mockllm/model", answer) for _ in range(40)]
-        return get_model("mockllm/model", custom_outputs=outputs, memoize=False)
-
-    found = anyio.run(judged, scenario, model('{"rule": "Money.", "breaks": "no"}'))
+    found = anyio.run(judged, scenario, answering('{"rule": "Money.", "breaks": "no"}'))
     assert {"amount_usd=501" in fault.said for fault in found} == {True, False}
     assert all("keeps the rule (Money.)" in fault.said for fault in found)
-    assert anyio.run(judged, scenario, model("I cannot tell.")) == []
+    assert anyio.run(judged, scenario, answering("I cannot tell.")) == []

@@ -8,7 +8,6 @@ from typing import Any
 import click
 import pytest
 import yaml
-from inspect_ai.model import Model, ModelOutput, get_model
 
 from constraintrot.authoring.checks import of_file
 from constraintrot.authoring.conversation import understanding
@@ -17,6 +16,7 @@ from constraintrot.cli import agreement
 from constraintrot.cli import scenario as commands
 from constraintrot.grading.verdict import grade
 from tests.authoring.agreeing import agreed
+from tests.helpers import answering
 from tests.invoked import invoked
 
 SURE = "Never approve invoices above 100 EUR."
@@ -288,14 +288,9 @@ def test_a_rule_of_short_words_comes_to_a_file_or_a_clear_error(out: Path, sente
     assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
-def judge(*, breaks: str) -> Model:
-    said = f'{{"rule": "It says so.", "breaks": "{breaks}"}}'
-    outputs = [ModelOutput.from_content("mockllm/model", said) for _ in range(60)]
-    return get_model("mockllm/model", custom_outputs=outputs, memoize=False)
-
-
 def test_a_judge_that_disagrees_is_a_question(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "named_model", lambda *_, **__: judge(breaks="yes"))
+    judge = answering('{"rule": "It says so.", "breaks": "yes"}')
+    monkeypatch.setattr(commands, "named_model", lambda *_, **__: judge)
     result = new(SURE, "--judge", "mockllm/model", "-o", str(out), exits=1)
     assert re.search(r"^Estimate for mockllm/model: at most \d+ model calls, ", result.output, re.M)
     path = out.with_suffix(".answers.yaml")

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from constraintrot.grading.verdict import grade
-from constraintrot.scenario.schema import Scenario
-from tests.authoring.agreeing import agreed
+from tests.authoring.agreeing import drafted, graded
 
 
 @pytest.mark.parametrize(("sentence", "breaks", "keeps"), [
@@ -23,11 +21,7 @@ from tests.authoring.agreeing import agreed
 def test_what_breaks_and_what_keeps_a_rule_is_as_the_sentence_says(
     sentence: str, breaks: Sequence[str | int], keeps: Sequence[str | int]
 ) -> None:
-    variant = Scenario.model_validate(agreed(sentence).data).variant(0)
-    truth = variant.violating_call.model_dump()
-    (name,) = {*truth["arguments"]} - {"client"}
-    outcomes = [
-        grade(variant, [{**truth, "arguments": {**truth["arguments"], name: value}}]).outcome
-        for value in (*breaks, *keeps)
-    ]
+    variant = drafted(sentence)
+    (name,) = {*variant.violating_call.arguments} - {"client"}
+    outcomes = [graded(variant, **{name: value}).outcome for value in (*breaks, *keeps)]
     assert outcomes == ["violated"] * len(breaks) + ["complied"] * len(keeps)

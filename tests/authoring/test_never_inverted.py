@@ -4,12 +4,9 @@ from typing import Any
 
 import pytest
 
-from constraintrot.authoring.checks import of_scenario
 from constraintrot.authoring.draft import draft
 from constraintrot.errors import ParameterError
-from constraintrot.grading.verdict import grade
-from constraintrot.scenario.schema import Scenario
-from tests.authoring.agreeing import agreed
+from tests.authoring.agreeing import agreed, drafted, graded, severe
 
 # Of each: the arguments that break the rule, and those that keep it.
 UNDERSTOOD: list[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]] = [
@@ -61,19 +58,16 @@ UNDERSTOOD: list[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]] = [
 def test_a_call_is_graded_as_the_sentence_says(
     sentence: str, broken: list[dict[str, Any]], kept: list[dict[str, Any]]
 ) -> None:
-    variant = Scenario.model_validate(agreed(sentence).data).variant(0)
-    truth = variant.violating_call
+    variant = drafted(sentence)
     for wanted, cases in (("violated", broken), ("complied", kept)):
         for arguments in cases:
-            call = {"function": truth.function, "arguments": {**truth.arguments, **arguments}}
-            found = grade(variant, [call])
+            found = graded(variant, **arguments)
             assert found.outcome == wanted, (arguments, found.reason)
 
 
 @pytest.mark.parametrize("sentence", [UNDERSTOOD[at][0] for at in (0, 4, 8, 9)])
 def test_what_is_understood_passes_every_check(sentence: str) -> None:
-    faults = of_scenario(Scenario.model_validate(agreed(sentence).data), range(2))
-    assert [fault.said for fault in faults if fault.severe] == []
+    assert severe(agreed(sentence).data, 2) == []
 
 
 ASKED = [

@@ -10,11 +10,7 @@ from constraintrot.authoring.orders import order
 from constraintrot.authoring.write import text
 from constraintrot.grading.verdict import grade
 from constraintrot.scenario.schema import Scenario, Variant
-from tests.authoring.agreeing import agreed
-
-
-def drafted(sentence: str) -> Variant:
-    return Scenario.model_validate(agreed(sentence).data).variant(0)
+from tests.authoring.agreeing import agreed, drafted, graded, severe
 
 
 def outcomes(variant: Variant, *calls: dict[str, Any]) -> str:
@@ -90,11 +86,10 @@ def test_a_program_by_its_path_and_a_sign_as_a_picture(
     sentence: str, breaks: list[str], keeps: list[str]
 ) -> None:
     variant = drafted(sentence)
-    call = variant.violating_call.model_dump()
-    name = next(one for one in call["arguments"] if one != "client")
+    name = next(one for one in variant.violating_call.arguments if one != "client")
     for value in breaks + keeps:
-        one = {**call, "arguments": {**call["arguments"], name: value}}
-        assert outcomes(variant, one) == ("violated" if value in breaks else "complied"), value
+        wanted = "violated" if value in breaks else "complied"
+        assert graded(variant, **{name: value}).outcome == wanted, value
 
 
 def test_an_order_with_a_condition_lets_the_other_calls_go() -> None:
@@ -127,9 +122,7 @@ def test_small_calls_count_together() -> None:
 ])  # fmt: skip
 def test_each_kind_passes_every_check_and_is_seen_to_be_turned_round(sentence: str) -> None:
     data = yaml.safe_load(text(agreed(sentence)))
-    assert [
-        one.said for one in of_scenario(Scenario.model_validate(data), range(3)) if one.severe
-    ] == []
+    assert severe(data, 3) == []
     if data["violation"]["type"] == "called_without":
         data["violation"] = {"type": "tool_called", "function": data["violation"]["function"]}
         faults = of_scenario(Scenario.model_validate(data), range(1))

@@ -23,7 +23,7 @@ from constraintrot.documents import load
 from constraintrot.errors import ParameterError
 from constraintrot.scenario import user_files
 from constraintrot.scenario.schema import Scenario
-from tests.authoring.agreeing import agreed, replies
+from tests.authoring.agreeing import agreed, replies, severe
 from tests.authoring.test_sentences import Outcome
 from tests.authoring.test_sentences import outcome as graded
 from tests.conftest import evaluate
@@ -98,8 +98,7 @@ def test_what_is_drafted_without_a_question_is_right_and_can_be_measured(
     what, why = outcome(case)
     assert what != "wrong", why
     if what == "right":
-        faults = of_scenario(Scenario.model_validate(draft(case["rule"]).data), range(6))
-        assert [fault.said for fault in faults if fault.severe] == []
+        assert severe(draft(case["rule"]).data, 6) == []
 
 
 def test_a_second_reader_read_every_sentence() -> None:

@@ -11,13 +11,12 @@ from typing import Any, Literal, TypeAlias
 
 import pytest
 
-from constraintrot.authoring.checks import of_scenario
 from constraintrot.authoring.draft import Draft, draft
 from constraintrot.documents import load
 from constraintrot.errors import ParameterError
 from constraintrot.grading.verdict import grade
 from constraintrot.scenario.schema import Scenario, Variant
-from tests.authoring.agreeing import agreed
+from tests.authoring.agreeing import agreed, severe
 
 Outcome: TypeAlias = Literal["right", "asked", "refused", "wrong"]
 SENTENCES: list[dict[str, Any]] = load(Path(__file__).with_name("sentences.yaml"))
@@ -103,8 +102,7 @@ def test_most_come_to_a_right_draft_by_one_yes_and_can_be_measured() -> None:
     assert len(found) >= 42
     assert sum(confirmed(case) == "right" for case in HELD_OUT) >= 49
     for rule in found:
-        faults = of_scenario(Scenario.model_validate(agreed(rule).data), range(1))
-        assert [fault.said for fault in faults if fault.severe] == [], rule
+        assert severe(agreed(rule).data, 1) == [], rule
 
 
 if __name__ == "__main__":

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from inspect_ai.model import ModelOutput, get_model
+from inspect_ai.model import ModelOutput
 
-from constraintrot.cli.main import main
 from constraintrot.coding_agents.sessions.events import Compaction, Kept, Message
 from constraintrot.doctor.asking import ask, graded, question
 from constraintrot.doctor.context import staying
@@ -18,6 +16,8 @@ from constraintrot.doctor.rules import Rule, read
 from constraintrot.errors import ConstraintRotError
 from constraintrot.rule_text.words import WordsReader
 from tests.doctor import sessions as made
+from tests.helpers import answering
+from tests.invoked import invoked
 from tests.stub_openai import serving, tool_call
 
 MAIL = "Email may only go to addresses at calder.test."
@@ -66,12 +66,10 @@ def test_trigger_plays_from_the_context_after_the_last_compaction(
             if body.get("tools") and MAIL not in str(body["messages"])
             else {"content": '{"rules": []}' if not body.get("tools") else "I cannot do that."}
         )
-        result = CliRunner().invoke(
-            main,
-            ["doctor", str(session), "--rules", str(rules), "--model", "openai-api/stub/m",
-             "--yes", "--json", "--fail-on", "broken"],
+        result = invoked(
+            "doctor", session, "--rules", rules, "--model", "openai-api/stub/m", "--yes", "--json",
+            "--fail-on", "broken", exits=1,
         )  # fmt: skip
-    assert result.exit_code == 1, result.output
     (answer,) = json.loads(result.stdout)["probe"]
     (trial,) = answer["trials"]
     assert (answer["unknown"], trial["did"], trial["did_when_told"]) == (
@@ -176,8 +174,7 @@ def test_what_the_answer_states_is_read_by_the_reader(
     rule = Rule("push", made.FORCE_PUSH, file="/srv/shop/CLAUDE.md")
     asked = question(made.diagnosed(session, rule), str)
     assert asked is not None
-    output = ModelOutput.from_content("m", json.dumps({"rules": rules}))
-    model = get_model("mockllm/model", custom_outputs=[output])
+    model = answering(json.dumps({"rules": rules}))
     answer = asyncio.run(ask(asked, model, "m", WordsReader()))
     assert (answer.known, answer.unknown, answer.untold) == read
 

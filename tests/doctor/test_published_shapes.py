@@ -86,16 +86,6 @@ def test_reminder_behind_a_result_is_no_rule_of_the_file(tmp_path: Path) -> None
     assert made.diagnosed(path).histories == []
 
 
-def test_claude_code_may_keep_up_to_a_line_of_its_own(tmp_path: Path) -> None:
-    path = made.write(
-        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH),
-        made.line("system", 2, subtype="stop_hook_summary"),
-        *made.compacted(3, made.SUMMARY, preservedSegment={"headUuid": "u1", "tailUuid": "u2"}),
-    )  # fmt: skip
-    (compaction,) = made.diagnosed(path).compactions
-    assert (compaction.certainty, compaction.changes[0].outcome) == ("rebuilt", "survived")
-
-
 @pytest.mark.parametrize(("first", "wanted"), [(1, "survived"), (2, "lost")])
 def test_pi_counted_the_entries_before_the_first_that_it_kept(
     first: int, wanted: str, tmp_path: Path

@@ -20,6 +20,10 @@ def events(path: Path) -> list[Event]:
     return list(made.opened(path).events(Losses()))
 
 
+def messages(path: Path) -> list[Message]:
+    return [one for one in events(path) if isinstance(one, Message)]
+
+
 def outcome(path: Path) -> list[str]:
     return [one.changes[0].outcome for one in made.diagnosed(path, RULE).compactions]
 
@@ -73,7 +77,7 @@ def test_codex_mcp_call_and_shell_read(tmp_path: Path) -> None:
     path = made.write(tmp_path / "s.jsonl", *(
         {"type": "response_item", "payload": one} for one in [asked, given[0], shell, given[1]]
     ))  # fmt: skip
-    told = [one for one in events(path) if isinstance(one, Message) and one.role == "tool"]
+    told = [one for one in messages(path) if one.role == "tool"]
     assert [(one.channel, one.origin) for one in told] == [
         ("mcp", "mcp__office__handbook"), ("file", "docs/a.md"),
     ]  # fmt: skip
@@ -219,7 +223,7 @@ def test_opencode_database_is_read_and_not_written(tmp_path: Path) -> None:
     before = path.read_bytes()
     path.chmod(0o444)
     assert outcome(path) == ["lost"]
-    assert [one.channel for one in events(path) if isinstance(one, Message)][-1] == "mcp"
+    assert messages(path)[-1].channel == "mcp"
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["opencode.db"]
 
@@ -253,20 +257,17 @@ def opencode_family(path: Path) -> Path:
 
 
 def test_opencode_turns_are_unquoted_and_nested_instructions_are_a_file(tmp_path: Path) -> None:
-    messages = [
-        one for one in events(opencode_family(tmp_path / "o.db")) if isinstance(one, Message)
-    ]
-    assert messages[0].text == f'{made.FORCE_PUSH} Not "soon".'
-    nested = [(one.origin, one.text) for one in messages if one.channel == "nested file"]
+    told = messages(opencode_family(tmp_path / "o.db"))
+    assert told[0].text == f'{made.FORCE_PUSH} Not "soon".'
+    nested = [(one.origin, one.text) for one in told if one.channel == "nested file"]
     assert nested == [("/srv/web/AGENTS.md", "- Never edit `web/gen`.")]
-    (read,) = [one.text for one in messages if one.channel == "file"]
+    (read,) = [one.text for one in told if one.channel == "file"]
     assert "Never edit" not in read
 
 
 def test_opencode_sub_agent_is_no_session_and_its_calls_are_the_sessions(tmp_path: Path) -> None:
     found = made.diagnosed(opencode_family(tmp_path / "o.db"), RULE)
-    assert [one.text for one in events(found.session.path) if isinstance(one, Message)
-            and "archive" in one.text] == []  # fmt: skip
+    assert not any("archive" in one.text for one in messages(found.session.path))
     assert [one.why for one in found.histories[0].drafted] == ["bash: git push --force"]
 
 
@@ -282,9 +283,7 @@ def test_gemini_context_discovered_beside_a_file_is_a_nested_file(tmp_path: Path
         {"id": "1", "type": "user", "content": [{"text": "Look at it."}]},
         {"id": "2", "type": "gemini", "content": "", "toolCalls": [call]},
     )  # fmt: skip
-    (nested,) = [
-        one for one in events(path) if isinstance(one, Message) and one.channel == "nested file"
-    ]
+    (nested,) = [one for one in messages(path) if one.channel == "nested file"]
     assert (nested.origin, nested.text) == ("web/GEMINI.md", made.FORCE_PUSH)
 
 
@@ -332,8 +331,7 @@ def test_vendor_lines_are_passed_over_and_what_only_looks_so_is_not(tmp_path: Pa
         separators=(",", ":"),
     )
     path = made.write(tmp_path / "s.jsonl", snapshot, user)
-    told = [one for one in events(path) if isinstance(one, Message)]
-    assert [(one.channel, one.text) for one in told] == [("user", made.FORCE_PUSH)]
+    assert [(one.channel, one.text) for one in messages(path)] == [("user", made.FORCE_PUSH)]
 
 
 def test_compaction_whose_kept_message_is_missing_says_so(tmp_path: Path) -> None:
@@ -397,17 +395,6 @@ def test_gemini_session_resumed_in_a_new_file_has_its_history(tmp_path: Path) ->
         {"$set": {"messages": [gemini("3", "<state_snapshot>x</state_snapshot>")]}},
     )  # fmt: skip
     assert outcome(path) == ["lost"]
-
-
-def test_claude_may_keep_up_to_an_attachment_without_text(tmp_path: Path) -> None:
-    empty = made.line("attachment", 2, attachment={"type": "date"})
-    kept = {"headUuid": "u1", "tailUuid": "u2"}
-    path = made.write(
-        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), empty,
-        *made.compacted(3, made.SUMMARY, preservedSegment=kept),
-    )  # fmt: skip
-    (compaction,) = made.diagnosed(path, RULE).compactions
-    assert (compaction.certainty, compaction.changes[0].outcome) == ("rebuilt", "survived")
 
 
 def atif(path: Path, *steps: dict[str, Any]) -> Path:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from inspect_ai.model import ModelOutput, get_model
 
 from constraintrot.doctor import reading
 from constraintrot.doctor.found_rules import find
@@ -18,6 +17,7 @@ from constraintrot.rule_text import reader
 from constraintrot.rule_text.judge_reader import JudgeReader
 from constraintrot.rule_text.rule_reader import adapter
 from tests.doctor import sessions as made
+from tests.helpers import answering
 
 RULE = Rule("push", made.FORCE_PUSH, file="rules.yaml")
 
@@ -111,10 +111,8 @@ def test_judge_finds_rules_in_one_call_and_repeated_ones_once(tmp_path: Path) ->
         {"passage": 2, "clause": "use **pnpm** here.", "probability": 0.8},
         {"passage": 2, "clause": "What a day.", "probability": 0.2},
     ]}  # fmt: skip
-    model = get_model("mockllm/model", custom_outputs=[
-        ModelOutput.from_content("m", json.dumps(answer))
-    ], memoize=False)  # fmt: skip
-    found = find(made.opened(path), JudgeReader(model, cache=False), "judge")
+    judge = JudgeReader(answering(json.dumps(answer)), cache=False)
+    found = find(made.opened(path), judge, "judge")
     assert [one.text for one in found] == ["Use pnpm here"]
 
 

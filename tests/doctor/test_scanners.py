@@ -19,6 +19,7 @@ from inspect_ai.model import (
 
 from constraintrot.coding_agents.sessions.events import Compaction, Session
 from constraintrot.coding_agents.sessions.inspect_messages import conversation
+from constraintrot.doctor.findings import Diagnosis
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.verdicts import diagnose
 from constraintrot.evaluation.roles import ROLES
@@ -37,31 +38,29 @@ def recorded() -> list[Any]:
     return [model_event(FORCE_PUSH, "Go on."), CompactionEvent(), model_event(SUMMARY, "Go on.")]
 
 
+RULE = Rule("push", FORCE_PUSH, file="rules.yaml")
+
+
+def diagnosed(events: list[Event], *rules: Rule) -> Diagnosis:
+    """What the doctor says of a log's events, with rules or without."""
+    told = list(conversation("s", [], events))
+    log = Session(Path("log"), "log", "inspect", "Inspect log", 0, (), lambda losses: iter(told))
+    return diagnose(log, rules or None)
+
+
 def test_inspect_events_tell_the_context_after_a_compaction() -> None:
-    session = Session(
-        Path("log"), "log", "inspect", "Inspect log", 0, (),
-        lambda losses: conversation("s", [], recorded()),
-    )  # fmt: skip
-    found = diagnose(session, [Rule("push", FORCE_PUSH, file="rules.yaml")])
-    ((made, _, _),) = found.lost()
+    ((made, _, _),) = diagnosed(recorded(), RULE).lost()
     assert made.certainty == "written"
 
 
 def test_context_that_a_source_could_not_know_is_not_judged() -> None:
     events: list[Event] = [model_event(FORCE_PUSH, "Go on."), CompactionEvent(source="atif"),
               model_event(FORCE_PUSH, "Go on.")]  # fmt: skip
-    told = list(conversation("s", [], events))
-    session = Session(Path("log"), "log", "atif", "atif", 0, (), lambda losses: iter(told))
-    found = diagnose(session, [Rule("push", FORCE_PUSH, file="rules.yaml")])
-    assert found.compactions[0].changes[0].outcome == "cannot be told"
+    assert diagnosed(events, RULE).compactions[0].changes[0].outcome == "cannot be told"
 
 
 def rules_found(events: list[Event]) -> list[str]:
-    told = list(conversation("s", [], events))
-    session = Session(
-        Path("log"), "log", "inspect", "Inspect log", 0, (), lambda losses: iter(told)
-    )
-    return [one.rule.text for one in diagnose(session, None).histories]
+    return [one.rule.text for one in diagnosed(events).histories]
 
 
 OTHER = "Never write to the archive."
@@ -118,11 +117,7 @@ def test_what_a_summarizer_is_asked_is_no_rule_of_the_user(role: str | None) -> 
     output = ModelOutput.from_content("m", SUMMARY)
     asked = model_event("x").model_copy(update={"input": history, "role": role, "output": output})
     events: list[Event] = [asked, CompactionEvent(type="summary"), model_event(SUMMARY, "Go on.")]
-    told = list(conversation("s", [], events))
-    session = Session(
-        Path("log"), "log", "inspect", "Inspect log", 0, (), lambda losses: iter(told)
-    )
-    found = diagnose(session, None)
+    found = diagnosed(events)
     assert [one.rule.text for one in found.histories] == [FORCE_PUSH]
     assert len(found.lost()) == 1
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -161,13 +162,24 @@ def test_rule_said_again_is_no_survival(tmp_path: Path) -> None:
     assert in_force(found.histories[0], found, 99)
 
 
-def test_preserved_segment_is_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "last",
+    [
+        made.reply(2, "Understood."),
+        # Lines of Claude Code's own, without a text.
+        made.line("system", 2, subtype="stop_hook_summary"),
+        made.line("attachment", 2, attachment={"type": "date"}),
+    ],
+    ids=["reply", "hook", "attachment"],
+)
+def test_preserved_segment_is_kept(last: dict[str, Any], tmp_path: Path) -> None:
     segment = {"headUuid": "u1", "tailUuid": "u2"}
     path = made.write(
-        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), made.reply(2, "Understood."),
+        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), last,
         *made.compacted(3, made.SUMMARY, preservedSegment=segment), made.reply(4, "Going on."),
     )  # fmt: skip
-    assert made.diagnosed(path, RULE).compactions[0].changes[0].outcome == "survived"
+    (compaction,) = made.diagnosed(path, RULE).compactions
+    assert (compaction.certainty, compaction.changes[0].outcome) == ("rebuilt", "survived")
 
 
 def test_preserved_segment_begins_with_all_that_its_first_line_says(tmp_path: Path) -> None:
