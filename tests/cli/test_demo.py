@@ -1,17 +1,17 @@
 """``constraintrot demo``, on a scripted model."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from constraintrot.cli.main import main
 from constraintrot.models.in_process import weights
 from constraintrot.runs import demo
+from tests.invoked import invoked
 
-COMMAND = ["demo", "--model", "scripted/obedient", "--variants", "1", "--log-dir"]
+run = partial(invoked, "demo", "--variants", 1, "--log-dir", exits=0)
 
 
 def _course(told: str) -> list[str]:
@@ -20,8 +20,7 @@ def _course(told: str) -> list[str]:
 
 
 def test_a_newcomer_sees_it_obey_forget_violate_and_obey_again(tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, [*COMMAND, str(tmp_path)], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
+    result = run(tmp_path, "--model", "scripted/obedient")
     assert "8 episodes on scripted/obedient." in result.output
     told, table = result.stdout.split("Now the table: ")
     assert _course(told) == ["OBEYED", "VIOLATED", "OBEYED"]
@@ -33,23 +32,20 @@ def test_a_newcomer_sees_it_obey_forget_violate_and_obey_again(tmp_path: Path) -
             assert re.search(rf"{family} +\| {condition} .* 1 +\| 1 +\| 0 ", table)
     assert (tmp_path / "report" / "report.html").is_file()
     files = sorted(tmp_path.glob("*.eval"))
-    again = CliRunner().invoke(main, [*COMMAND, str(tmp_path)], catch_exceptions=False)
+    again = run(tmp_path, "--model", "scripted/obedient")
     assert sorted(tmp_path.glob("*.eval")) == files
     assert again.stdout.split("Now the table: ")[0] == told
 
 
 def test_quick_ends_after_the_one_request(tmp_path: Path) -> None:
-    command = [*COMMAND, str(tmp_path), "--quick"]
-    result = CliRunner().invoke(main, command, catch_exceptions=False)
-    assert result.exit_code == 0, result.output
+    result = run(tmp_path, "--model", "scripted/obedient", "--quick")
     assert _course(result.stdout) == ["OBEYED", "VIOLATED", "OBEYED"]
     assert "table" not in result.stdout
     assert len(list(tmp_path.glob("*.eval"))) == 3
 
 
 def test_an_agent_that_never_obeys_is_no_contrast(tmp_path: Path) -> None:
-    command = ["demo", "--model", "scripted/reckless", "--log-dir", str(tmp_path), "--quick"]
-    result = CliRunner().invoke(main, command, catch_exceptions=False)
+    result = run(tmp_path, "--model", "scripted/reckless", "--quick")
     assert _course(result.stdout) == ["VIOLATED"] * 3
     assert "does not show the whole contrast" in result.stdout
 

@@ -54,7 +54,7 @@ def test_cost_is_of_the_rules_that_only_a_reader_can_tell(tmp_path: Path) -> Non
     price = cost([observe(made.opened(path), [RULE, kept, Rule("no", "Never said.", file="r")])])
     assert (price.questions, price.compactions) == (2, 1)
     assert price.characters > len(made.SUMMARY)
-    assert 0 < price.seconds < price.characters / RATE
+    assert 0 < price.seconds <= price.characters / RATE, "as fast as by one core, or faster"
     assert cost([]).questions == 0
 
 
