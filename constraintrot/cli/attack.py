@@ -1,15 +1,12 @@
 """``constraintrot attack``: search for attacks, and play the results on other models."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from constraintrot.command_line import named_model, named_roles, named_values, needs, unasked
 from constraintrot.errors import ConstraintRotError
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 ROLES = click.option(
     "--model-role",
