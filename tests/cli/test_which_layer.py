@@ -31,7 +31,8 @@ def test_a_cache_that_knows_a_request_by_its_words_is_named_and_a_run_goes_on(
     text = rows.read_text()
     # Killed in the middle of the last line: that episode is played again, and no other.
     rows.write_text(text[:-20])
-    assert which(*given).output == first.output
+    # The first evaluation of a process may begin with Inspect's line about its hooks.
+    assert first.output.endswith(which(*given).output)
     assert sorted(rows.read_text().splitlines()) == sorted(text.splitlines())
 
 
