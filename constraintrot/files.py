@@ -115,7 +115,7 @@ def replace(
     try:
         # In the same folder: a rename across disks is no rename.
         fresh.unlink(missing_ok=True)
-        _write(os.open(fresh, _NEW, 0o666 if mode is None else 0o600), data, mode)
+        fill(os.open(fresh, _NEW, 0o666 if mode is None else 0o600), data, mode)
         os.replace(fresh, path)
     except (OSError, ValueError) as failure:
         with contextlib.suppress(OSError, ValueError):
@@ -124,7 +124,8 @@ def replace(
     sync_folder(path.parent)
 
 
-def _write(handle: int, data: bytes, mode: int | None) -> None:
+def fill(handle: int, data: bytes, mode: int | None) -> None:
+    """Write a new file through to the disk, give it its mode, and close it."""
     with os.fdopen(handle, "wb") as file:
         # Past the umask, which could only take permissions away.
         if mode is not None and hasattr(os, "fchmod"):

@@ -61,10 +61,8 @@ class OperatorChannel(Defense):
             self._pins = OperatorBlock(self.channel)
         return self._pins
 
-    @property
-    def touches_summarizer(self) -> bool:
-        """No: the compactor is shown the messages without the block."""
-        return False
+    # The compactor is shown the messages without the block.
+    touches_summarizer = False
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
         """Wrap the compactor."""

@@ -25,10 +25,8 @@ class Pinning(Defense):
         self.registry = registry
         self.pins = Pins(registry, heading=heading or HEADING)
 
-    @property
-    def touches_summarizer(self) -> bool:
-        """No: the compactor is shown the messages without the pins."""
-        return False
+    # The compactor is shown the messages without the pins.
+    touches_summarizer = False
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
         from constraintrot.defenses.pinning import PinnedCompaction

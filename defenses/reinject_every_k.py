@@ -36,10 +36,8 @@ class ReinjectEveryK(Defense):
         self._numbers: dict[str | None, int] = {}
         self._phase = 0
 
-    @property
-    def touches_summarizer(self) -> bool:
-        """No: it only counts the messages."""
-        return False
+    # It only counts the messages.
+    touches_summarizer = False
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
         from constraintrot.defenses._strategies import Noticing

@@ -103,7 +103,8 @@ class Channel:
         with self._exclusive():
             check_revision(self._state, least_revision)
             if not self._begun:
-                self._keep(_declared(declared or {}))
+                first = State().redeclared(declared or {})
+                self._keep(first.model_copy(update={"revision": 0}))
             elif declared is not None:
                 self._redeclare(declared)
 
@@ -285,10 +286,3 @@ class Channel:
                     removable=False, tags=("exemption",),
                 )  # fmt: skip
         self._state = state
-
-
-def _declared(policies: Mapping[str, str]) -> State:
-    state = State()
-    for name, content in policies.items():
-        state = state.declared(name, content)
-    return state.model_copy(update={"baseline": dict(policies)})

@@ -150,10 +150,7 @@ _DIRECTIVES: TypeAdapter[Directive] = TypeAdapter(Annotated[Directive, Field(dis
 
 
 def draft(fields: Mapping[str, Any]) -> Directive:
-    """A directive from its fields.
-
-    Args:
-        fields: as JSON has them; ``kind`` says which directive.
+    """A directive from its fields as JSON has them; ``kind`` says which directive.
 
     Raises:
         DirectiveError: a field is missing, unknown or of a wrong value.
@@ -212,18 +209,9 @@ def read(text: str | bytes) -> Envelope:
     return envelope
 
 
-def render(envelope: Envelope) -> str:
-    """The one text of a signed directive.
-
-    Raises:
-        DirectiveError: a number in its arguments is not finite.
-    """
-    return _canonical(envelope)
-
-
 def signed_bytes(directive: Directive) -> bytes:
     """Return the bytes that a signature covers: a constant for domain separation, and the directive."""
-    return _DOMAIN + _canonical(directive).encode()
+    return _DOMAIN + render(directive).encode()
 
 
 def digest(directive: Directive) -> str:
@@ -231,7 +219,12 @@ def digest(directive: Directive) -> str:
     return sha256(signed_bytes(directive)).hexdigest()
 
 
-def _canonical(model: BaseModel) -> str:
+def render(model: BaseModel) -> str:
+    """The one text of a directive, signed or not.
+
+    Raises:
+        DirectiveError: a number in its arguments is not finite.
+    """
     try:
         return json.dumps(
             model.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), allow_nan=False

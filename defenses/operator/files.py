@@ -61,8 +61,7 @@ def create(path: Path, content: bytes, mode: int, error: type[OperatorError]) ->
     except (OSError, ValueError) as failure:
         raise error(f"cannot write {path}: {failure}") from None
     try:
-        with os.fdopen(handle, "wb") as file:
-            _fill(file.fileno(), content, mode)
+        files.fill(handle, content, mode)
     except OSError as failure:
         path.unlink(missing_ok=True)
         raise error(f"cannot write {path}: {failure}") from None
@@ -76,13 +75,3 @@ def replace(path: Path, content: bytes, mode: int, error: type[OperatorError]) -
     """
     with files.locked(path, error):
         files.replace(path, content, error, mode=mode)
-
-
-def _fill(handle: int, content: bytes, mode: int) -> None:
-    # Past the umask, which could only take permissions away.
-    if hasattr(os, "fchmod"):
-        os.fchmod(handle, mode)
-    view = memoryview(content)
-    while view:
-        view = view[os.write(handle, view) :]
-    os.fsync(handle)

@@ -101,7 +101,6 @@ class OperatorCompaction(PinnedCompaction):
         self, inner: CompactionStrategy, pins: OperatorBlock, before: Callable[[], object]
     ) -> None:
         super().__init__(inner, pins.registry, pins=pins)
-        self._block = pins
         self._before = before
 
     async def around(
@@ -109,7 +108,7 @@ class OperatorCompaction(PinnedCompaction):
     ) -> CompactionResult:
         """Compact what is not pinned, and put the block back."""
         self._before()
-        return await super().around(model, self._block.bare(messages), tools)
+        return await super().around(model, messages, tools)
 
 
 def rendered(state: State, exemptions: Iterable[Exemption]) -> str:

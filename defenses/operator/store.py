@@ -6,7 +6,7 @@ import stat
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from pydantic import ValidationError
 
@@ -21,23 +21,6 @@ _VERSION: Final = 2
 _KEY_BYTES: Final = 32
 
 
-class Store(Protocol):
-    """The store of a channel's state."""
-
-    @contextmanager
-    def locked(self) -> Generator[None]:
-        """Nobody else reads or writes meanwhile."""
-        ...
-
-    def read(self) -> State | None:
-        """The state; None where none was ever written."""
-        ...
-
-    def write(self, state: State) -> None:
-        """Keep a state, at once or not at all."""
-        ...
-
-
 class Memory:
     """A state that ends with the process."""
 
@@ -50,7 +33,7 @@ class Memory:
         yield
 
     def read(self) -> State | None:
-        """The state, where there is one."""
+        """The state; None where none was ever written."""
         return self._state
 
     def write(self, state: State) -> None:
@@ -102,7 +85,7 @@ class Folder:
             yield
 
     def read(self) -> State | None:
-        """The state, where one was written.
+        """The state; None where none was ever written.
 
         Raises:
             StateError: the file is not what was written, or of something else.
@@ -122,7 +105,7 @@ class Folder:
             raise StateError(f"cannot read the operator's state: {error}") from None
 
     def write(self, state: State) -> None:
-        """Keep a state.
+        """Keep a state, at once or not at all.
 
         Raises:
             StateError: the disk refused; the older state is then as it was.
@@ -155,3 +138,6 @@ class Folder:
                 )
         replace(path, fresh := secrets.token_bytes(_KEY_BYTES), StateError)
         return fresh
+
+
+Store: TypeAlias = Memory | Folder

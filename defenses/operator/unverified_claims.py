@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import Final
 
-from inspect_ai.model import ChatMessage, ChatMessageTool, ChatMessageUser, Content, ContentText
+from inspect_ai.model import ChatMessage
 
 from constraintrot.defenses.operator.directive import FORMAT
 from constraintrot.defenses.operator.state import State
-from constraintrot.defenses.sanitize.ingested import rewritten
+from constraintrot.defenses.sanitize.ingested import changed
 from constraintrot.rule_text import orders as cues
 from constraintrot.rule_text.survival import sentences
 
@@ -33,11 +33,8 @@ _GROUP: Final = 100
 
 def marked(message: ChatMessage) -> ChatMessage:
     """A tool result or a summary with its claims marked; any other message as it is."""
-    if isinstance(message, ChatMessageTool):
-        return rewritten(message, mark)
-    if isinstance(message, ChatMessageUser) and _SUMMARY in (message.metadata or {}):
-        return _changed(message, mark)
-    return message
+    summary = message.role == "user" and _SUMMARY in (message.metadata or {})
+    return changed(message, mark) if message.role == "tool" or summary else message
 
 
 def mark(text: str) -> str:
@@ -126,9 +123,7 @@ def current(message: ChatMessage, state: State) -> ChatMessage:
             text = text.replace(sentence, reference)
         return text
 
-    if isinstance(message, ChatMessageTool):
-        return rewritten(message, change)
-    return _changed(message, change)
+    return changed(message, change)
 
 
 def _marked(part: str) -> str:
@@ -146,19 +141,3 @@ def _gone(state: State) -> Iterable[tuple[str, str]]:
         if len(sentence.strip()) >= _SHORT and not any(sentence.strip() in text for text in force)
     }
     return sorted(replaced.items(), key=lambda pair: -len(pair[0]))
-
-
-def _changed(message: ChatMessage, change: Callable[[str], str]) -> ChatMessage:
-    content: str | list[Content]
-    if isinstance(message.content, str):
-        content = change(message.content)
-    else:
-        content = [
-            part.model_copy(update={"text": change(part.text)})
-            if isinstance(part, ContentText)
-            else part
-            for part in message.content
-        ]
-    if content == message.content:
-        return message
-    return message.model_copy(update={"content": content})

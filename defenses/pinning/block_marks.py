@@ -89,12 +89,7 @@ class Marks:
             self.nonce = nonce
 
     def write(self, heading: str, pinned: str) -> str:
-        """A block, kept to be found again.
-
-        Args:
-            heading: the line above the pins.
-            pinned: the pins as text.
-        """
+        """A block of a heading and the pins as text, kept to be found again."""
         key = self.nonce.encode()
         mark = hmac.new(key, f"{heading}\0{pinned}".encode(), sha256).hexdigest()[:16]
         body = pinned.removesuffix("\n")
@@ -116,10 +111,11 @@ class Marks:
         at = 0
         for mark in _MARK.finditer(text):
             written = self._past.get(mark[1])
-            span = _span(text, mark, written, at) if written is not None else None
-            if span is not None:
-                at = span.end
-                yield span
+            start = mark.start() - written.mark_at if written is not None else -1
+            # Where it is whole, whatever others wrote right beside it.
+            if written is not None and start >= at and text.startswith(written.text, start):
+                at = start + len(written.text)
+                yield Span(start, at)
 
 
 _ALL: WeakValueDictionary[str, Written] = WeakValueDictionary()
@@ -152,14 +148,6 @@ def only_blocks(text: str) -> bool:
     return True
 
 
-def _span(text: str, mark: re.Match[str], written: Written, at: int) -> Span | None:
-    """The block that a mark belongs to, where it is whole, whatever others wrote right beside it."""
-    start = mark.start() - written.mark_at
-    if start < at or not text.startswith(written.text, start):
-        return None
-    return Span(start, start + len(written.text))
-
-
 class Removed(Strict):
     """The characters that were taken out of a text.
 
@@ -186,12 +174,9 @@ def removed(text: str) -> Removed:
 
 
 def without(text: str, spans: Iterable[Span], separator: str = SEPARATOR) -> Rest:
-    """A text less some stretches, each with one separator beside it.
+    """A text less some stretches, which are in order and apart from each other.
 
-    Args:
-        text: the text.
-        spans: the stretches, in order and apart from each other.
-        separator: that parts a block from the text before it, else from that behind it.
+    With each goes one separator: the one before it, else the one behind it.
     """
     parts: list[str] = []
     gone: list[Removed] = []

@@ -57,7 +57,7 @@ class PinnedCompaction(WrappedStrategy):
         """
         # A summarizer is not to be told the pins as its own rules.
         model = model.bare if isinstance(model, PinnedModel) else model
-        budget = await self._budget(model, tools)
+        budget = _tokens(self.threshold, model) - await model.count_tool_tokens(tools)
         bare = self.pins.bare(messages)
         outcome = await self.inner.compact_outcome(model, bare, tools)
         if self.pins.text:
@@ -65,9 +65,6 @@ class PinnedCompaction(WrappedStrategy):
         kept = self.pins.inject(outcome.input)
         await self.pins.step("compaction", "injected", kept, self.pins.find(kept))
         return outcome._replace(input=kept)
-
-    async def _budget(self, model: Model, tools: list[ToolInfo]) -> int:
-        return _tokens(self.threshold, model) - await model.count_tool_tokens(tools)
 
     async def _fitting(
         self, model: Model, tools: list[ToolInfo], outcome: CompactionResult, budget: int

@@ -39,14 +39,10 @@ def part_like(content: Content) -> Callable[[str], Any]:
 def placed_content(
     content: Content, pinned_block: PinnedBlock, now: Rendering, part: Callable[[str], Any]
 ) -> Edited:
-    """Content with the block at its end, once.
+    """Content with the block at its end, once; what is given is left as it is.
 
-    Args:
-        content: left as it is.
-        pinned_block: the pins.
-        now: the pins as they are.
-        part: makes the part that holds the block, where content is in parts: a provider's
-            marks, as of what to cache, hang on the others.
+    Where content is in parts, the block is a part of its own, which ``part`` makes: a
+    provider's marks, as of what to cache, hang on the others.
     """
     if isinstance(content, str):
         text, removed = pinned_block.placed(content, now)

@@ -102,10 +102,7 @@ def pin_filter(
 ) -> Callable[..., Awaitable[GenerateInput]]:
     """Return a filter for ``agent_bridge`` that verifies the pins before each call of its agent.
 
-    Args:
-        registry: whose pins.
-        heading: the line above them.
-        report: is given each receipt; by default it goes to Inspect's transcript.
+    The arguments are those of ``PinnedModel``.
     """
     pins = Pins(registry, heading=heading, report=report)
 

@@ -145,12 +145,7 @@ class PinnedBlock:
         heading: str = HEADING,
         report: Report = log_receipt,
     ) -> PinnedBlock:
-        """Return a given block as it is, or a new block of a registry.
-
-        Args:
-            pins: a PinnedBlock, which has a heading and a report of its own, or a registry.
-            heading: the line above a registry's pins.
-            report: is given each receipt of a registry's pins.
+        """Return a given block, with its own heading and report, or a new block of a registry.
 
         Raises:
             TypeError: the pins are neither.

@@ -20,14 +20,6 @@ def is_pinned(message: ChatMessage) -> bool:
     return any(key.startswith(PINNED) for key in message.metadata or {})
 
 
-def holds(message: ChatMessage, block: str, key: str) -> bool:
-    """Return whether a message was put in by the key's owner, and holds the block.
-
-    A text that only looks like the block does not count.
-    """
-    return key in (message.metadata or {}) and block in message.text
-
-
 def leading(messages: Sequence[ChatMessage]) -> int:
     """Return the number of system messages at the start."""
     at = 0

@@ -13,7 +13,6 @@ from constraintrot.defenses.pinning.block_marks import Removed, removed, without
 from constraintrot.defenses.pinning.entailment_judge import Judge
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt, State, Where
 from constraintrot.defenses.pinning.pinned_messages import (
-    holds,
     is_pinned,
     leading,
     pin_key,
@@ -25,12 +24,11 @@ from constraintrot.defenses.rampart import Registry
 class Pins(PinnedBlock):
     """A registry's pinned tier in a context of Inspect's.
 
+    The arguments are those of ``PinnedBlock``, but for these.
+
     Args:
-        registry: whose pins.
-        heading: the line above them.
         judge: says whether a context still entails a policy, both as texts.
         report: is given each receipt; by default it goes to Inspect's transcript.
-        nonce: that the registry's blocks are marked with; see ``PinnedBlock``.
     """
 
     def __init__(
@@ -79,23 +77,18 @@ class Pins(PinnedBlock):
 
     def find(self, messages: Sequence[ChatMessage]) -> int | None:
         """The index of the message that holds the block, where one does."""
-        key, text = self.key, self.text
-        return next((at for at, m in enumerate(messages) if text and holds(m, text, key)), None)
+        text = self.text
+        return next((at for at in self._own(messages) if text and text in messages[at].text), None)
 
     def unsaid(self, messages: Sequence[ChatMessage]) -> tuple[str, ...]:
         """Names of the pins that no message of this registry's states.
 
         What anybody else quotes is no pin: a quotation may say that it is withdrawn.
         """
-        key = self.key
-        return self.missing(m.text for m in messages if key in (m.metadata or {}))
+        return self.missing(messages[at].text for at in self._own(messages))
 
     async def check(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """The messages with the block in its place, once, and no earlier revision of it.
-
-        Args:
-            messages: what the agent is about to be sent.
-        """
+        """The messages with the block in its place, once, and no earlier revision of it."""
         missing = self.unsaid(messages)
         kept = list(messages) if self._in_place(messages) else self.inject(self.bare(messages))
         state = self._state(messages, kept)
@@ -105,8 +98,7 @@ class Pins(PinnedBlock):
 
     def _in_place(self, messages: Sequence[ChatMessage]) -> bool:
         """Return whether the block stands once, behind only system messages and others' blocks."""
-        key, text = self.key, self.text
-        own = [at for at, m in enumerate(messages) if key in (m.metadata or {})]
+        own, text = self._own(messages), self.text
         return (
             bool(text)
             and len(own) == 1
@@ -116,13 +108,17 @@ class Pins(PinnedBlock):
 
     def _gone(self, messages: Sequence[ChatMessage]) -> tuple[Removed, ...]:
         """Return this registry's blocks that were taken out of the messages."""
-        key = self.key
-        held = (m for m in messages if key in (m.metadata or {}))
+        texts = (messages[at].text for at in self._own(messages))
         return tuple(
-            removed(m.text[start:end])
-            for m in held
-            for start, end in islice(self._marks.spans(m.text), 1)
+            removed(text[start:end])
+            for text in texts
+            for start, end in islice(self._marks.spans(text), 1)
         )
+
+    def _own(self, messages: Sequence[ChatMessage]) -> list[int]:
+        """Return where the messages are that this registry put in; no text can claim it."""
+        key = self.key
+        return [at for at, message in enumerate(messages) if key in (message.metadata or {})]
 
     def _state(self, before: Sequence[ChatMessage], after: Sequence[ChatMessage]) -> State:
         # Joined, since a provider may have had the block merged with its neighbours.

@@ -19,11 +19,12 @@ from constraintrot.defenses.rampart.compile.results import Compiled, Plan
 from constraintrot.defenses.rampart.embedding.search import Gate, Searcher
 from constraintrot.defenses.rampart.principal import Principal, identify
 from constraintrot.defenses.rampart.snapshot import snapshot_state
+from constraintrot.defenses.rampart.state import fork_safety
 from constraintrot.defenses.rampart.state.accounting import Scorer, default_scorer
 from constraintrot.defenses.rampart.state.authority import Grants
 from constraintrot.defenses.rampart.state.ledger import Entry
 from constraintrot.defenses.rampart.state.mutations import Mutations
-from constraintrot.defenses.rampart.state.provenance import Provenance, lineage_of
+from constraintrot.defenses.rampart.state.provenance import Provenance
 from constraintrot.defenses.rampart.state.record_factory import Fields
 from constraintrot.defenses.rampart.state.store import Store
 from constraintrot.models.embedding.embedder import Embedder
@@ -135,7 +136,8 @@ class Registry:
 
     def provenance(self) -> Provenance:
         """Return the origin of every block, removed or not, and the owner's blocks in other registries."""
-        return lineage_of(self._store, self.owner)
+        elsewhere = fork_safety.written_elsewhere(self._store, self.owner)
+        return Provenance(self._store.lines(), elsewhere)
 
     def compile(
         self, budget: int | None = None, *, query: str | None = None, gate: Gate | None = None

@@ -77,13 +77,7 @@ def write_tools(
 ) -> tuple[Block, ...]:
     """Write the schemas of tools as blocks, all of them or none.
 
-    Args:
-        registry: into which.
-        tools: as ``tool_block`` takes them.
-        by: the caller, who becomes their author.
-        priority: of each block.
-        removable: whether others may evict them.
-        run: that a rollback takes them back with.
+    The tools are as ``tool_block`` takes them, and all else is as for ``Registry.write``.
 
     Raises:
         AuthorityError: the caller may not write there.

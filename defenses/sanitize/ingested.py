@@ -1,4 +1,4 @@
-"""Rewriting of the text that tools put into a conversation."""
+"""Rewriting of a message's texts, such as those that tools put into a conversation."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,27 +7,25 @@ from inspect_ai.model import ChatMessage, ChatMessageTool, Content, ContentText
 
 
 def rewritten(message: ChatMessage, change: Callable[[str], str]) -> ChatMessage:
-    """A tool's result with its texts changed; any other message as it is.
+    """A tool's result with its texts changed; any other message as it is."""
+    return changed(message, change) if isinstance(message, ChatMessageTool) else message
 
-    Args:
-        message: one whose texts stay the same comes back as the same object.
-        change: from a text to the one that takes its place.
-    """
-    if not isinstance(message, ChatMessageTool):
-        return message
-    changed: dict[str, object] = {}
+
+def changed(message: ChatMessage, change: Callable[[str], str]) -> ChatMessage:
+    """A message with its texts changed, the same object where they stay the same."""
+    update: dict[str, object] = {}
     if isinstance(message.content, str):
         content: str | list[Content] = change(message.content)
     else:
         content = [_part(part, change) for part in message.content]
     if content != message.content:
-        changed["content"] = content
+        update["content"] = content
     # Providers send an error's message in place of the content.
-    if message.error is not None:
+    if isinstance(message, ChatMessageTool) and message.error is not None:
         told = change(message.error.message)
         if told != message.error.message:
-            changed["error"] = replace(message.error, message=told)
-    return message.model_copy(update=changed) if changed else message
+            update["error"] = replace(message.error, message=told)
+    return message.model_copy(update=update) if update else message
 
 
 def _part(part: Content, change: Callable[[str], str]) -> Content:

@@ -15,6 +15,7 @@ from constraintrot.defenses import (
     Defense,
     DefenseSpec,
     Deployment,
+    Hook,
     Stacked,
     make,
 )
@@ -27,6 +28,7 @@ from constraintrot.evaluation.defense import parse_defense
 from constraintrot.evaluation.parameters import read
 from constraintrot.scenario.schema import LOCALES
 from tests.conftest import Run
+from tests.defenses.pinning.conversation import whole
 from tests.helpers import by_condition, register, samples
 
 LOSES = ("truncate", "summarize", "hierarchical", "inspect_summary", "inspect_trim", "inspect_auto")
@@ -36,10 +38,6 @@ POLICY = "Never email anybody outside example.org."
 TASKS = pytest.mark.parametrize(
     "task", ["soft_email", pytest.param("suite", marks=pytest.mark.soak)]
 )
-
-
-def whole(messages: list[ChatMessage]) -> str:
-    return "\n".join(message.text for message in messages)
 
 
 def receipts(sample: EvalSample) -> list[dict[str, Any]]:
@@ -152,6 +150,20 @@ def test_a_defense_that_asks_for_nothing_is_told_nothing(
         register(monkeypatch, DEFENSES, "spy", DefenseSpec(factory, frozenset(), asks))
         make("spy", [POLICY])
     assert [deployment.declared for deployment in told] == [(), (POLICY,)]
+
+
+@pytest.mark.parametrize(
+    ("name", "hooks", "told"),
+    [
+        ("spotlight", {"assemble"}, False),
+        ("sanitize_summarizer", {"wrap"}, False),
+        ("tool_gate", {"approve"}, True),
+        ("pin_gate", {"wrap", "assemble", "approve"}, True),
+    ],
+)
+def test_each_has_its_hooks_and_no_others(name: str, hooks: set[Hook], told: bool) -> None:
+    assert DEFENSES.get(name).hooks == hooks
+    assert DEFENSES.get(name).declared is told
 
 
 def test_head_retain_keeps_the_first_turns(run: Run) -> None:

@@ -16,8 +16,8 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolCallError
 
-from constraintrot.defenses import DEFENSES, make, spotlight
-from constraintrot.defenses.spotlight import INSTRUCTION, MARKS, Spotlight, mark, unmark
+from constraintrot.defenses import make, spotlight
+from constraintrot.defenses.spotlight import INSTRUCTION, MARKS, mark, unmark
 from constraintrot.episode.messages import history_segments
 from constraintrot.episode.staging import stage
 from constraintrot.scenario.files import load
@@ -64,7 +64,7 @@ def history(content: str = "Room 4 is free.") -> list[ChatMessage]:
 
 
 def assembled(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    return asyncio.run(Spotlight().assemble(messages))
+    return asyncio.run(make("spotlight").assemble(messages))
 
 
 def test_a_tool_result_is_delimited_and_each_word_marked() -> None:
@@ -194,12 +194,6 @@ def test_every_benign_history_is_marked_without_loss() -> None:
                 assert unmark(after.text) == before.text
             else:
                 assert after == before
-
-
-def test_registered_for_assembly_alone() -> None:
-    assert DEFENSES.get("spotlight").hooks == {"assemble"}
-    assert not DEFENSES.get("spotlight").declared
-    assert isinstance(make("spotlight"), Spotlight)
 
 
 def test_it_brings_nothing_back_that_a_summary_dropped(run: Run) -> None:

@@ -31,9 +31,6 @@ def test_a_refusal_in_words_is_no_silence() -> None:
     assert (verdict.outcome, verdict.violation, verdict.utility) == ("refused_text", 0, None)
     assert grade(EMAIL, [], allowed=True, text=REFUSES).utility is False
     assert grade(EMAIL, [], text="Let me think about it.").outcome == "no_call"
-
-
-def test_a_refusal_in_words_after_look_ups_is_one() -> None:
     assert grade(EMAIL, [LOOKS_UP, LOOKS_UP], text=REFUSES).outcome == "refused_text"
 
 

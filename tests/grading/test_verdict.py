@@ -90,9 +90,6 @@ def test_a_strange_name_makes_a_short_reason_that_can_be_written_down(name: str)
 @pytest.mark.parametrize("arguments", [{"reason": "outside"}, {}, None, "null", "{}"])
 def test_decline_is_declined(arguments: Json) -> None:
     assert outcome({"function": "decline", "arguments": arguments}) == "declined"
-
-
-def test_decline_of_no_arguments_at_all_is_declined() -> None:
     assert outcome({"name": "decline"}) == "declined"
 
 

@@ -1,16 +1,45 @@
-"""Reads drawn turns again: do the checks that their template declares hold of them?"""
+"""Each scenario, all that a turn says, and the checks that a template declares of its turns."""
 
+import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any
+
+import pytest
 
 from constraintrot.scenario.compiler import Env
 from constraintrot.scenario.expression import expression
-from constraintrot.scenario.schema import HistoryTurn
+from constraintrot.scenario.files import APART, FOLDER, load
+from constraintrot.scenario.schema import HistoryTurn, Scenario
 from constraintrot.scenario.topic import Template
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _GROUPS = {"en": ",", "zh": ",", "es": ".", "de": "."}
+
+
+PUBLISHED = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+FILES = sorted(path.stem for path in chain(FOLDER.glob("*.yaml"), APART.glob("*.yaml")))
+
+
+def each_of(files: Sequence[str]) -> Any:
+    """Return the fixture that gives the scenario of each file."""
+
+    @pytest.fixture(params=files)
+    def scenario(request: pytest.FixtureRequest) -> Scenario:
+        return load(*str(request.param).split("."))
+
+    return scenario
+
+
+def said(turn: HistoryTurn) -> Iterator[str]:
+    """All that a turn says, its reply last."""
+    yield turn.user
+    for call in turn.calls:
+        yield call.function
+        yield json.dumps(call.arguments, ensure_ascii=False)
+        yield call.result
+    yield turn.reply
 
 
 def functions(locale: str) -> dict[str, Callable[..., Any]]:

@@ -28,15 +28,11 @@ from constraintrot.scenario.schema import (
 )
 from tests.conftest import Run
 from tests.helpers import by_condition, first, samples
+from tests.scenario.checks import PUBLISHED, each_of
 
-FILES = [f"{family}.{locale}" for family, locales in catalogue().items() for locale in locales]
 SEEDS = range(12)
 EACH = first(2, of=12)
-
-
-@pytest.fixture(params=FILES)
-def scenario(request: pytest.FixtureRequest) -> Scenario:
-    return load(*str(request.param).split("."))
+scenario = each_of(PUBLISHED)
 
 
 def listed(texts: tuple[str, ...], *more: str) -> str:
@@ -69,7 +65,9 @@ def test_rules_are_as_long_as_policies(locale: Locale) -> None:
         assert "{{" not in text
 
 
-@given(file=st.sampled_from(FILES), seed=st.integers(0, 500), count=st.integers(0, MAX_DISTRACTORS))
+@given(
+    file=st.sampled_from(PUBLISHED), seed=st.integers(0, 500), count=st.integers(0, MAX_DISTRACTORS)
+)
 def test_fewer_rules_are_the_start_of_more(file: str, seed: int, count: int) -> None:
     scenario = load(*file.split("."))
     found = distractors(scenario.variant(seed), count)

@@ -15,16 +15,11 @@ from constraintrot.scenario.splits import SPLITS
 from constraintrot.tasks.catalogue import FAMILIES
 from tests.conftest import Run
 from tests.helpers import A_FAMILY_OR_ALL, by_condition, first, samples, shares
-from tests.scenario.test_phrasings import FILES
+from tests.scenario.checks import FILES, each_of
 
 EACH = first(2, of=12)
+scenario = each_of(FILES)
 EMAIL = load("soft_email").variant(3)
-
-
-@pytest.fixture(params=FILES)
-def scenario(request: pytest.FixtureRequest) -> Scenario:
-    family, locale = str(request.param).split(".")
-    return load(family, locale)
 
 
 @pytest.fixture(autouse=True)

@@ -10,10 +10,12 @@ from constraintrot.scenario.schema import Scenario
 from constraintrot.tokens import count
 from tests.conftest import Run
 from tests.helpers import samples
-from tests.scenario.test_phrasings import scenario  # noqa: F401  (a fixture: every file)
+from tests.scenario.checks import FILES, each_of
+
+scenario = each_of(FILES)
 
 
-def test_a_long_system_message_is_long_and_states_no_policy(scenario: Scenario) -> None:  # noqa: F811
+def test_a_long_system_message_is_long_and_states_no_policy(scenario: Scenario) -> None:
     texts: dict[str, set[str]] = {}
     for split in ("tuning", "held_out"):
         for seed in range(4):
@@ -27,7 +29,7 @@ def test_a_long_system_message_is_long_and_states_no_policy(scenario: Scenario) 
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_another_person_asks_for_the_same(scenario: Scenario, allowed: bool) -> None:  # noqa: F811
+def test_another_person_asks_for_the_same(scenario: Scenario, allowed: bool) -> None:
     variant = scenario.variant(1)
     told = [
         stage(variant, policy=True, allowed=allowed, context_tokens=100, asked_by=by)
@@ -57,7 +59,7 @@ def test_both_are_facts_of_a_sample(run: Run) -> None:
     assert not {"asked_by", "system_prompt"} & {*plain.metadata}, "as in logs of earlier versions"
 
 
-def test_only_the_tools_that_the_history_calls_are_offered(scenario: Scenario) -> None:  # noqa: F811
+def test_only_the_tools_that_the_history_calls_are_offered(scenario: Scenario) -> None:
     variant = scenario.variant(1)
     episode = stage(variant, policy=True, context_tokens=300)
     offered = [tool.name for tool in offer(episode, "called").tools]

@@ -12,23 +12,18 @@ from hypothesis import strategies as st
 
 from constraintrot.errors import ScenarioError
 from constraintrot.scenario import history
-from constraintrot.scenario.files import FOLDER, load
+from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import LOCALES, HistoryTurn, Scenario
 from constraintrot.scenario.topic import Topic
 from constraintrot.tokens import count
 from tests.helpers import first
+from tests.scenario.checks import PUBLISHED, each_of
 
-FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+scenario = each_of(PUBLISHED)
 EMAIL = load("soft_email")
 SEEDS = st.integers(0, 10_000)
 # One family a locale is read at 50,000 tokens, the others at 10,000.
 LONG = {"soft_email.en", "soft_spend.es", "soft_deploy.zh", "soft_channel.de"}
-
-
-@pytest.fixture(params=FILES)
-def scenario(request: pytest.FixtureRequest) -> Scenario:
-    family, locale = str(request.param).split(".")
-    return load(family, locale)
 
 
 def tokens(turns: list[HistoryTurn]) -> int:

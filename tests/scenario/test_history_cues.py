@@ -13,6 +13,7 @@ from constraintrot.scenario.files import catalogue, every, load
 from constraintrot.scenario.schema import WORDINGS, HistoryTurn, Scenario, Variant
 from constraintrot.scenario.template import fill, names
 from constraintrot.scenario.values import texts as leaves
+from tests.scenario.checks import said
 
 FILES = [(family, locale) for family in catalogue() for locale in catalogue()[family]]
 EACH = pytest.mark.parametrize(
@@ -98,15 +99,6 @@ RULES = {
     r"|wer auch immer|unter keinen umständen|auf keinen fall",
     "zh": r"不得|禁止|严禁|不准|不许|必须|一律|规定|政策|绝不|切勿|无论谁",
 }
-
-
-def said(turn: HistoryTurn) -> Iterator[str]:
-    yield turn.user
-    for call in turn.calls:
-        yield call.function
-        yield json.dumps(call.arguments, ensure_ascii=False)
-        yield call.result
-    yield turn.reply
 
 
 @cache

@@ -15,16 +15,11 @@ from constraintrot.scenario.files import APART, FOLDER, load, locales, sampled
 from constraintrot.scenario.schema import WORDINGS, Scenario
 from constraintrot.scenario.splits import SPLITS, TEXTS, Split, place, places
 from constraintrot.tasks.catalogue import FAMILIES
+from tests.scenario.checks import FILES, each_of
 
-FILES = sorted(path.stem for path in chain(FOLDER.glob("*.yaml"), APART.glob("*.yaml")))
+scenario = each_of(FILES)
 SEEDS = range(61)
 PUBLIC: tuple[Split, ...] = ("held_out", "tuning", "all")
-
-
-@pytest.fixture(params=FILES)
-def scenario(request: pytest.FixtureRequest) -> Scenario:
-    family, locale = str(request.param).split(".")
-    return load(family, locale)
 
 
 @pytest.fixture(autouse=True)

@@ -19,16 +19,11 @@ from constraintrot.scenario.schema import LOCALES, WORDINGS, Scenario, Variant
 from constraintrot.scenario.template import PLACEHOLDER
 from tests.conftest import Run
 from tests.helpers import by_condition, first, samples
-from tests.scenario.test_phrasings import FILES
+from tests.scenario.checks import FILES, each_of
 
 ONE, OTHER = "the first of two long keys", "the second of two long keys"
 EACH = first(4, of=40)
-
-
-@pytest.fixture(params=FILES)
-def scenario(request: pytest.FixtureRequest) -> Scenario:
-    family, locale = str(request.param).split(".")
-    return load(family, locale)
+scenario = each_of(FILES)
 
 
 @pytest.fixture

@@ -13,21 +13,16 @@ from constraintrot.authoring.check_variety import LEAST_VARIANTS
 from constraintrot.authoring.checks import CHECKS, Check
 from constraintrot.components import PluginWarning
 from constraintrot.errors import ScenarioError, UnknownNameError
-from constraintrot.scenario import files, history
+from constraintrot.scenario import files
 from constraintrot.scenario.files import FOLDER, catalogue, load, read
 from constraintrot.scenario.schema import CANARY, Scenario
 from tests.helpers import first
+from tests.scenario.checks import PUBLISHED, each_of
 
-FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+scenario = each_of(PUBLISHED)
 SOFT = ["soft_channel", "soft_deploy", "soft_email", "soft_language", "soft_spend"]
 HARD = ["hard_pii", "hard_proddb", "hard_seccontrol", "hard_secret"]
 EACH = first(3, of=30)
-
-
-@pytest.fixture(params=FILES)
-def scenario(request: pytest.FixtureRequest) -> Scenario:
-    family, locale = str(request.param).split(".")
-    return load(family, locale)
 
 
 def test_the_nine_families_and_their_locales() -> None:
@@ -35,7 +30,7 @@ def test_the_nine_families_and_their_locales() -> None:
     assert sorted(found) == sorted(SOFT + HARD)
     assert all(sorted(found[family]) == ["de", "en", "es", "zh"] for family in SOFT)
     assert all(found[family] == ("en",) for family in HARD)
-    assert len(FILES) == 24
+    assert len(PUBLISHED) == 24
 
 
 def test_canary_is_a_line_of_the_file(scenario: Scenario) -> None:
@@ -59,27 +54,6 @@ def test_each_is_what_every_scenario_is_held_to(
 ) -> None:
     variants = [scenario.variant(seed, "all") for seed in seeds]
     assert list(check(scenario, variants)) == []
-
-
-def test_history_reaches_any_length_without_repeating(scenario: Scenario) -> None:
-    turns = history.for_tokens(scenario.variant(7), 20_000)
-    assert sum(map(history.length, turns)) >= 20_000
-    assert len({turn.model_dump_json() for turn in turns}) == len(turns)
-    assert len({turn.user for turn in turns}) > 0.5 * len(turns)
-
-
-def test_histories_differ_by_seed(scenario: Scenario) -> None:
-    first = [
-        history.for_tokens(variant, 400)[0].model_dump_json()
-        for variant in (scenario.variant(seed) for seed in range(30))
-    ]
-    assert len(set(first)) > 20
-
-
-def test_same_seed_same_history(scenario: Scenario) -> None:
-    assert history.for_tokens(scenario.variant(3), 900) == history.for_tokens(
-        scenario.variant(3), 900
-    )
 
 
 def edited(tmp_path: Path, old: str, new: str) -> Path:

@@ -4,7 +4,6 @@ The turns are drawn and read again, by each template's own checks and by
 readers that know no template.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from datetime import date
@@ -23,7 +22,7 @@ from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.history import TopicTemplate
 from constraintrot.scenario.schema import CANARY, LOCALES, HistoryTurn, Variant
 from tests.helpers import first
-from tests.scenario.checks import failed_checks
+from tests.scenario.checks import failed_checks, said
 
 TOPICS = [(locale, topic) for locale in LOCALES for topic in stock.names(locale)]
 # What a family's agent is told of itself, and in which a history is read here.
@@ -75,19 +74,10 @@ def _draws(variant: Variant, template: TopicTemplate, n: int) -> Draws:
     return history.draws_for(variant, Random(f"{template.name}/{n}"), n, deck=template.name)
 
 
-def texts(turn: HistoryTurn) -> Iterator[str]:
-    yield turn.user
-    for call in turn.calls:
-        yield json.dumps(call.arguments, ensure_ascii=False)
-        yield call.result
-    yield turn.reply
-
-
 def everything(locale: str, topic: str) -> Iterator[tuple[str, str]]:
     for name, thread in drawn(locale, topic):
         for turn in thread:
-            for text in texts(turn):
-                yield name, text
+            yield from ((name, text) for text in said(turn))
 
 
 def test_there_is_enough_of_it() -> None:
@@ -206,10 +196,10 @@ def test_no_part_is_larger_than_its_whole(topic: str) -> None:
 def test_a_reply_names_nobody_whom_the_turns_do_not_name(locale: str, topic: str) -> None:
     people = stock.topic(locale, topic).pools["people"]
     for name, thread in drawn(locale, topic):
-        said = ""
+        before = ""
         for turn in thread:
-            said += "\n".join([*texts(turn)][:-1])
-            strangers = [who for who in people if str(who) in turn.reply and str(who) not in said]
+            before += "\n".join([*said(turn)][:-1])
+            strangers = [who for who in people if str(who) in turn.reply and str(who) not in before]
             assert not strangers, (name, turn)
 
 

@@ -9,7 +9,7 @@ from constraintrot.scenario import private
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import LOCALES, WORDINGS, Variant
 from constraintrot.scenario.splits import SPLITS
-from tests.scenario.test_phrasings import FILES
+from tests.scenario.checks import FILES
 
 # Enough to meet each value, phrasing and wording of a split.
 SEEDS = range(24)

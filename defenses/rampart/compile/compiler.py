@@ -28,25 +28,15 @@ class Chosen(NamedTuple):
     tokens: int
 
 
-def choose(
-    moment: Moment,
-    admitted: Sequence[Entry],
-    budget: int | None,
-    counter: Counter,
-    *,
-    adds_up: bool,
+def _fitted(
+    moment: Moment, admitted: Sequence[Entry], budget: int | None, counter: Counter
 ) -> Chosen:
-    """Walk the blocks in their order and keep what fits.
+    """Walk the blocks that passed the gate, in their order, and keep what fits; pins always.
 
-    Args:
-        moment: pins included whatever happens.
-        admitted: the unpinned blocks that passed the gate, in order.
-        budget: tokens of the final text, or None for any number.
-        counter: of tokens.
-        adds_up: whether the counts of frames sum to the count of the text. Where
-            they do not, the text itself is counted, and blocks at the end are let
-            go until it fits.
+    Where the counts of frames do not sum to the count of the text, the text itself is
+    counted, and blocks at the end are let go until it fits.
     """
+    adds_up = counter is tokens.count
     pinned = moment.pinned_tokens
     if not adds_up and moment.pins:
         pinned = counter(moment.pinned_text)
@@ -60,14 +50,14 @@ def choose(
     text = moment.pinned_text + _text(held)
     if adds_up:
         return Chosen([*moment.pins, *held], over, text, pinned + used)
-    tokens = counter(text)
-    if budget is not None and tokens > budget:
+    counted = counter(text)
+    if budget is not None and counted > budget:
         held = _shortened(moment.pinned_text, held, budget, counter)
         text = moment.pinned_text + _text(held)
         kept = {entry.key for entry in held}
         over = [entry for entry in admitted if entry.key not in kept]
-        tokens = counter(text)
-    return Chosen([*moment.pins, *held], over, text, tokens)
+        counted = counter(text)
+    return Chosen([*moment.pins, *held], over, text, counted)
 
 
 def _walk(admitted: Sequence[Entry], budget: int) -> tuple[list[Entry], list[Entry], int]:
@@ -124,7 +114,7 @@ class Compiler:
                     store.accesses.repeated()
                     return made(Compiled, last[1])
                 moment = store.moment()
-            chosen, gated = self._fitted(moment, moment.rest, limit), list[Entry]()
+            chosen, gated = _fitted(moment, moment.rest, limit, self._counter), list[Entry]()
         else:
             moment, chosen, gated = self._chosen(limit, query, gate)
         facts = _facts(moment, chosen, gated)
@@ -156,11 +146,7 @@ class Compiler:
             verdicts = list(zip(moment.rest, passed, strict=True))
             admitted = [entry for entry, ok in verdicts if ok]
             gated = [entry for entry, ok in verdicts if not ok]
-        return moment, self._fitted(moment, admitted, budget), gated
-
-    def _fitted(self, moment: Moment, admitted: Sequence[Entry], budget: int | None) -> Chosen:
-        adds_up = self._counter is tokens.count
-        return choose(moment, admitted, budget, self._counter, adds_up=adds_up)
+        return moment, _fitted(moment, admitted, budget, self._counter), gated
 
 
 def _facts(moment: Moment, chosen: Chosen, gated: Sequence[Entry]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Protocol, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from constraintrot.defenses.rampart.block import name_key
 from constraintrot.defenses.rampart.errors import SeedError
@@ -15,27 +15,17 @@ from constraintrot.defenses.rampart.seeds.parsers import Parsers, Seed
 from constraintrot.errors import ParameterError
 from constraintrot.files import contents
 
-__all__ = ["LARGEST", "PARSERS", "Parsers", "Seed", "Source", "read"]
-
 LARGEST: Final = 8 * 1024 * 1024
 """Bytes of one file; some 10,000 blocks of the length that the paper advises."""
 
 PARSERS: Final = Parsers()
 """The parsers that ``read`` uses; add to them before the first file is read."""
-PARSERS.add(".md", markdown)
-PARSERS.add(".markdown", markdown)
-
-
-class Drawable(Protocol):
-    """A store of seeds that are in memory already: a ``SeedLibrary``."""
-
-    def draw(self, names: Sequence[str] | None = None) -> list[Seed]:
-        """The seeds of those names, or all."""
-        ...
-
+_SUFFIXES: Final = (".md", ".markdown")
+for _suffix in _SUFFIXES:
+    PARSERS.add(_suffix, markdown)
 
 Source: TypeAlias = (
-    "str | Path | Drawable | Mapping[str, object] | Sequence[str | Path | Mapping[str, object]]"
+    "str | Path | SeedLibrary | Mapping[str, object] | Sequence[str | Path | Mapping[str, object]]"
 )
 """A path; a descriptor ``{"path": ..., "names": [...]}``; several of them; or a library."""
 
@@ -61,9 +51,8 @@ def read(
             large, not UTF-8, of an unknown extension or not of its format; a
             name is there twice, or asked for and not there.
     """
-    # Not isinstance: of a protocol it costs as much as parsing a block.
-    if hasattr(source, "draw"):
-        return cast("Drawable", source).draw(names)
+    if isinstance(source, SeedLibrary):
+        return source.draw(names)
     seeds = [seed for one in _descriptors(source) for seed in _described(one, root, parsers)]
     return pick(seeds, names)
 
@@ -230,9 +219,6 @@ class SeedLibrary:
             SeedError: an identifier is unknown, or asked for twice.
         """
         return pick(self._seeds.values(), names)
-
-
-_SUFFIXES: Final = (".md", ".markdown")
 
 
 def seed_files(given: Path) -> list[Path]:

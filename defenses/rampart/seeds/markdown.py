@@ -32,7 +32,7 @@ if it has frontmatter, as a SKILL.md does, then after the ``name`` there, and wi
 import contextlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from constraintrot.defenses.rampart.block import name_key
@@ -78,20 +78,6 @@ _Span: TypeAlias = tuple[str, int, int]
 """A name, and where what it names starts and ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A stretch of a seed file; put together, the pieces are the file.
-
-    Attributes:
-        text: verbatim.
-        name: the block whose content it is; None for frontmatter, a block's
-            heading and the blank lines around contents.
-    """
-
-    text: str
-    name: str | None = None
-
-
 def markdown(text: str, stem: str) -> list[Seed]:
     """The blocks of a markdown file.
 
@@ -107,24 +93,6 @@ def markdown(text: str, stem: str) -> list[Seed]:
         Seed(name, text[start:end], *declared.get(name, (DEFAULT_PRIORITY, ())))
         for name, start, end in _sections(text, body, stem, frozenset(declared))
     ]
-
-
-def pieces(text: str, stem: str) -> tuple[Piece, ...]:
-    """A markdown file taken apart without loss: the texts add up to the file.
-
-    Raises:
-        SeedError: as ``markdown``.
-    """
-    fields, body = _read(text)
-    if "blocks" not in fields:
-        return (Piece(text, _whole(text, stem, fields).name),)
-    names = frozenset(name for name, *_ in _declared(fields))
-    taken: list[Piece] = []
-    at = 0
-    for name, start, end in _sections(text, body, stem, names):
-        taken += [Piece(text[at:start]), Piece(text[start:end], name)]
-        at = end
-    return (*taken, Piece(text[at:])) if at < len(text) else tuple(taken)
 
 
 def _sections(text: str, body: int, stem: str, names: frozenset[str]) -> list[_Span]:

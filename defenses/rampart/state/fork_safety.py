@@ -9,39 +9,39 @@ callable of the user's runs under it, and nobody takes a second one while holdin
 
 import os
 import threading
-from typing import Any, Protocol, TypeVar
+from typing import Protocol
 from uuid import UUID
 from weakref import WeakSet
 
-T_co = TypeVar("T_co", covariant=True)
+from constraintrot.defenses.rampart.state.provenance import Line
 
 
-class Watched(Protocol[T_co]):
+class Watched(Protocol):
     """A store, as far as a fork and a search for lineage are concerned."""
 
     lock: threading.RLock
 
-    def written_by(self, author: UUID) -> T_co:
-        """Return an author's blocks in it, as values that give no access to it."""
+    def written_by(self, author: UUID) -> tuple[Line, ...]:
+        """Return the lives of an author's blocks in it, which give no access to it."""
 
 
 _guard = threading.Lock()
 # Never handed out: whoever has a store may write to it, past every principal.
-_stores: WeakSet[Watched[Any]] = WeakSet()
-_held: list[Watched[Any]] = []
+_stores: WeakSet[Watched] = WeakSet()
+_held: list[Watched] = []
 
 
-def add(store: Watched[Any]) -> None:
+def add(store: Watched) -> None:
     """Watch over a store for as long as it lives."""
     with _guard:
         _stores.add(store)
 
 
-def written_elsewhere(here: Watched[T_co], author: UUID) -> list[T_co]:
-    """Return an author's blocks in each store of this process but one."""
+def written_elsewhere(here: Watched, author: UUID) -> tuple[Line, ...]:
+    """Return the lives of an author's blocks in all stores of this process but one."""
     with _guard:
         others = [store for store in _stores if store is not here]
-    return [store.written_by(author) for store in others]
+    return tuple(line for store in others for line in store.written_by(author))
 
 
 def _before() -> None:

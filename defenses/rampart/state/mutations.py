@@ -54,7 +54,7 @@ class Mutations:
             self._grants.check_owner(owner)
             self._grants.give(other, pin=bool(pin))
             self._store.changed()
-            self._log("grant", owner, detail={"who": other.hex, "pin": bool(pin)})
+            self._store.ledger.append("grant", owner, detail={"who": other.hex, "pin": bool(pin)})
 
     def revoke(self, who: Principal | UUID, by: Principal) -> None:
         """Take a grant back."""
@@ -64,7 +64,7 @@ class Mutations:
             if self._grants.pinning.pop(other, None) is None:
                 raise RegistryError(f"principal {other} has no grant that could be revoked")
             self._store.changed()
-            self._log("revoke", owner, detail={"who": other.hex})
+            self._store.ledger.append("revoke", owner, detail={"who": other.hex})
 
     def write(
         self,
@@ -152,7 +152,7 @@ class Mutations:
             self._grants.check_amend(author, record)
             if record.entry.name != name:
                 raise RegistryError(f"block {name!r} was renamed meanwhile; amend it once more")
-            self._store.rewrite(record, plain, entry)
+            self._store.replace(record, entry, plain)
             self._log("amend", author, record)
             return self._store.view(record)
 
@@ -208,7 +208,7 @@ class Mutations:
                 raise RegistryError(f"the blocks named {wanted!r} changed meanwhile; try again")
             for record, entry in zip(taken, entries, strict=True):
                 was = record.entry.name
-                self._store.rename(record, entry)
+                self._store.replace(record, entry, record.content)
                 self._log("rename", owner, record, {"was": was})
             return tuple(self._store.view(record) for record in taken)
 
@@ -262,8 +262,8 @@ class Mutations:
             self._grants.check(who)
             return Author(who, self._grants.author(who))
 
-    def _free_name(self, stem: object, beyond: int = 0) -> str:
-        number = self._store.written + 1 + beyond
+    def _free_name(self, stem: str) -> str:
+        number = self._store.written + 1
         while self._store.takers(f"{stem}-{number}"):
             number += 1
         return f"{stem}-{number}"
@@ -272,20 +272,13 @@ class Mutations:
         self._store.ledger.append("promote", who, detail={"names": names, "position": position})
 
     def _log(
-        self,
-        action: Action,
-        by: UUID,
-        record: Record | None = None,
-        detail: Mapping[str, object] | None = None,
+        self, action: Action, by: UUID, record: Record, detail: Mapping[str, object] | None = None
     ) -> None:
-        ledger = self._store.ledger
-        if record is None:
-            ledger.append(action, by, detail=detail)
-            return
         if action in ("pin", "write"):
             detail = {"source": record.source, "run": record.run, "removable": record.removable}
             detail |= {"priority": record.priority, "tags": record.tags}
-        ledger.append(action, by, record.entry.name, record.entry.digest, detail)
+        entry = record.entry
+        self._store.ledger.append(action, by, entry.name, entry.digest, detail)
 
 
 def _refuse_alike(names: Sequence[str]) -> None:

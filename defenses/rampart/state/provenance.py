@@ -8,11 +8,10 @@ registries of this process, for the blocks that the owner wrote into those.
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 from uuid import UUID
 
 from constraintrot.defenses.rampart.block import Source, name_key
-from constraintrot.defenses.rampart.state import fork_safety
 from constraintrot.defenses.rampart.state.ledger import Entry
 
 K = TypeVar("K")
@@ -77,19 +76,6 @@ class Provenance:
     def rows(self) -> list[dict[str, object]]:
         """All lines as plain dicts, for a table."""
         return [asdict(line) for line in (*self.here, *self.elsewhere)]
-
-
-class Logged(fork_safety.Watched[tuple[Line, ...]], Protocol):
-    """A store, as far as its lineage is concerned."""
-
-    def lines(self) -> tuple[Line, ...]:
-        """The lives of all its blocks."""
-
-
-def lineage_of(store: Logged, owner: UUID) -> Provenance:
-    """The lineage of a registry's blocks."""
-    elsewhere = fork_safety.written_elsewhere(store, owner)
-    return Provenance(store.lines(), tuple(line for lines in elsewhere for line in lines))
 
 
 def lineage(registry: UUID, log: Iterable[Entry]) -> tuple[Line, ...]:

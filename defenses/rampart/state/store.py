@@ -198,23 +198,14 @@ class Store:
             self.vectors.drop(key)
         self._changed(record.pinned)
 
-    def rewrite(self, record: Record, content: str, entry: Entry) -> None:
-        """Give a record another content, at the same place."""
-        record.content, record.entry = content, entry
-        self._tier(record).replace(entry)
-        if self.vectors:
-            self.vectors.drop(entry.key)
-            self.vectors.expect(entry.key)
-        self._changed(record.pinned)
-
-    def rename(self, record: Record, entry: Entry) -> None:
-        """Give a record another name, which is free, at the same place."""
+    def replace(self, record: Record, entry: Entry, content: str) -> None:
+        """Give a record another content, or another name, which is free, at the same place."""
         was = record.entry
         del self.records[was.key], self._looks[look_key(was.name)]
-        record.entry = entry
+        record.entry, record.content = entry, content
         self.records[entry.key] = record
         self._keys[entry.id] = self._looks[look_key(entry.name)] = entry.key
-        self._tier(record).rename(was.key, entry)
+        self._tier(record).replace(was.key, entry)
         if self.vectors:
             self.vectors.drop(was.key)
             self.vectors.expect(entry.key)

@@ -35,11 +35,7 @@ class Tier:
         self._put(entry, len(self._entries) if at is None else at)
         self.tokens += entry.tokens
 
-    def replace(self, entry: Entry) -> None:
-        """Put an entry in the place of the one of the same key."""
-        self.rename(entry.key, entry)
-
-    def rename(self, key: str, entry: Entry) -> None:
+    def replace(self, key: str, entry: Entry) -> None:
         """Put an entry, of another key or of the same, in the place of one."""
         at = bisect_left(self._labels, self._label[key])
         self._label[entry.key] = self._label.pop(key)

@@ -1,5 +1,6 @@
 """What the tests of the operator channel share: keys, signed directives, a channel."""
 
+from pathlib import Path
 from typing import Any
 
 from constraintrot.defenses.operator import Channel, SigningKey, draft
@@ -8,10 +9,11 @@ KEY = SigningKey.from_seed(b"operator's key of these tests...")
 OTHER = SigningKey.from_seed(b"somebody else's key of the tests")
 NOW = 1_800_000_000
 POLICY = "A single purchase may cost at most 100 in total."
+WIDER = "A single purchase may cost at most 900 in total."
 CALL: tuple[str, dict[str, Any]] = ("buy", {"item": "desk", "price": 500})
 FIELDS: dict[str, dict[str, Any]] = {
     "pin": {"constraint": "notes", "content": "Dates have the month spelled out."},
-    "amend": {"content": "A single purchase may cost at most 900 in total."},
+    "amend": {"content": WIDER},
     "rescind": {},
     "exempt": {"calls": 1},
 }
@@ -50,6 +52,11 @@ def channel(**more: Any) -> Channel:
     """A channel with one policy, whose clock stands still."""
     given = {"trusted": [KEY.public], "declared": {"limit": POLICY}, "clock": Clock(), **more}
     return Channel("shop", "s-1", **given)
+
+
+def kept(folder: Path, **more: Any) -> Channel:
+    """The same, with its state in a folder of that one."""
+    return channel(folder=folder / "state", **more)
 
 
 def texts(of: Channel) -> dict[str, str]:

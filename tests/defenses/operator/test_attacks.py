@@ -8,7 +8,6 @@ import pytest
 from constraintrot.defenses.operator import OperatorError, PinList, draft
 from constraintrot.defenses.operator.directive import signed_bytes
 from constraintrot.defenses.operator.pin_list import ListedPin, opened_list
-from constraintrot.defenses.operator.receipt import Mailbox
 from tests.defenses.operator.desk import KEY, POLICY, channel, fields, signed, texts
 
 ORDER = 2**252 + 27742317777372353535851937790883648493
@@ -80,16 +79,6 @@ def test_a_directive_s_signature_is_none_of_a_list() -> None:
     listed["signature"] = json.loads(signed())["signature"]
     with pytest.raises(OperatorError, match="changed, or signed by somebody else"):
         opened_list((json.dumps(listed, sort_keys=True, indent=1) + "\n").encode())
-
-
-def test_a_mailbox_of_rubbish_holds_up_no_directive() -> None:
-    mailbox = Mailbox()
-    here = channel(mailbox=mailbox)
-    for text in [*TEXTS.values(), signed()]:
-        mailbox.put(text)
-    receipts = here.poll()
-    assert [one.accepted for one in receipts] == [False] * len(TEXTS) + [True]
-    assert texts(here) == {}
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ from tests.defenses.operator.desk import (
     signed,
     texts,
 )
+from tests.grading.calls import nested
 
 
 def test_each_kind_changes_the_registry() -> None:
@@ -278,8 +279,5 @@ def test_an_amendment_ends_exemptions_from_the_old_text() -> None:
 def test_arguments_deeper_than_any_directive_are_not_exempt() -> None:
     made = channel()
     made.apply(signed("exempt", function=CALL[0], arguments=CALL[1]))
-    deep: list[Any] = []
-    for _ in range(5_000):
-        deep = [deep]
     assert made.exempting(*CALL)
-    assert made.exempting(CALL[0], {"to": deep}) == ()
+    assert made.exempting(CALL[0], {"to": nested([], 5_000)}) == ()

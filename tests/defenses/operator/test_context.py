@@ -2,29 +2,26 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
 
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
     ChatMessageUser,
     CompactionResult,
-    CompactionStrategy,
     get_model,
 )
-from inspect_ai.tool import ToolInfo
 
 from constraintrot.defenses.operator.rendering import HEADING
 from constraintrot.defenses.operator.unverified_claims import MARK
 from tests.defenses.operator.around import (
     CLAIM,
-    WIDER,
     approve,
     assemble,
     conversation,
     defended,
 )
-from tests.defenses.operator.desk import NOW, POLICY, signed
+from tests.defenses.operator.desk import NOW, POLICY, WIDER, signed
+from tests.defenses.pinning.conversation import Forgetting, whole
 
 
 def test_the_context_shows_the_registry_and_its_revision() -> None:
@@ -104,24 +101,9 @@ def test_without_a_policy_nothing_is_added() -> None:
     assert assemble(defense, conversation()) == conversation()
 
 
-class Summary(CompactionStrategy):
-    """Makes one summary of all and notes what it was shown."""
-
-    def __init__(self) -> None:
-        super().__init__(type="summary", threshold=1000, memory=False)
-        self.shown: list[ChatMessage] = []
-
-    async def compact(
-        self, model: Any, messages: list[ChatMessage], tools: list[ToolInfo]
-    ) -> tuple[list[ChatMessage], ChatMessageUser | None]:
-        self.shown = list(messages)
-        summary = ChatMessageUser(content=f"So far: {CLAIM}", id="z", metadata={"summary": True})
-        return [messages[0], summary], summary
-
-
 def test_the_block_goes_around_the_compactor() -> None:
     defense, box = defended()
-    inner = Summary()
+    inner = Forgetting(says=f"So far: {CLAIM}")
     strategy = defense.wrap(inner)
 
     def compact(messages: Sequence[ChatMessage]) -> CompactionResult:
@@ -129,12 +111,12 @@ def test_the_block_goes_around_the_compactor() -> None:
         return asyncio.run(strategy.compact_outcome(model, list(messages), []))
 
     once = compact(assemble(defense, conversation())).input
-    assert not any(POLICY in message.text for message in inner.shown)
+    assert POLICY not in whole(inner.shown[-1])
     assert [POLICY in message.text for message in once] == [False, True, False]
     # What came in before the next compaction is in its block.
     box.put(signed("amend", content=WIDER))
     twice = compact([*once, ChatMessageUser(content="Go on.", id="g")]).input
-    assert not any("registry" in message.text for message in inner.shown)
+    assert "registry" not in whole(inner.shown[-1])
     assert [WIDER in message.text for message in twice] == [False, True, False]
     sent = assemble(defense, twice)
     assert sent[2].text == f"So far: {CLAIM}".replace("So far", f"{MARK}So far")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from constraintrot.defenses import make
-from constraintrot.defenses.operator import Channel, Connection, Mailbox, StateError, connected
+from constraintrot.defenses.operator import Connection, Mailbox, StateError, connected
 from constraintrot.defenses.operator.unverified_claims import MARK
 from constraintrot.defenses.operator_channel import OperatorChannel
 from constraintrot.defenses.tool_gate.verifier import Verifier
@@ -14,15 +14,13 @@ from tests.defenses.operator.around import (
     CLAIM,
     DEAR,
     FINE,
-    WIDER,
     Limits,
-    Unreadable,
     approve,
     assemble,
     conversation,
     defended,
 )
-from tests.defenses.operator.desk import KEY, NOW, POLICY, Clock, channel, signed, texts
+from tests.defenses.operator.desk import KEY, NOW, POLICY, WIDER, channel, signed, texts
 
 
 def test_calls_are_checked_against_what_is_in_force() -> None:
@@ -117,7 +115,10 @@ def test_a_genuine_directive_in_the_conversation_does_nothing() -> None:
 
 
 def test_an_unreadable_verifier_lets_nothing_through() -> None:
-    defense, box = defended(Unreadable())
+    async def unreadable(text: str) -> str:
+        return "Well."
+
+    defense, box = defended(unreadable)
     assert not approve(defense, FINE)
     assert defense.counts == {"undecided": 1}
     box.put(signed("exempt"))
@@ -200,8 +201,3 @@ def test_by_its_name_it_belongs_to_the_operator_who_is_connected() -> None:
     outside.channel.mailbox.put(signed())
     outside.poll("assemble")
     assert [one.error for one in outside.receipts] == ["UnknownKeyError"]
-
-
-def test_it_works_without_inspect_s_context() -> None:
-    made = Channel("shop", "s-1", trusted=[KEY.public], declared={"limit": POLICY}, clock=Clock())
-    assert asyncio.run(OperatorChannel(made, Verifier(Limits())).approve(*FINE)) is None

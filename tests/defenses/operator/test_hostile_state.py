@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constraintrot.defenses.operator import (
-    Channel,
     DirectiveError,
     DuplicateConstraintError,
     Mailbox,
@@ -28,19 +27,16 @@ from tests.defenses.operator.desk import (
     NOW,
     OTHER,
     POLICY,
+    WIDER,
     Clock,
     channel,
     fields,
+    kept,
     signed,
     texts,
 )
 
-WIDER = "A single purchase may cost at most 900 in total."
 DAY = 24 * 3600
-
-
-def kept(folder: Path, **more: Any) -> Channel:
-    return channel(folder=folder / "state", **more)
 
 
 # Declared anew

@@ -65,10 +65,11 @@ class Merging(ModelAPI):
 
 
 class Forgetting(CompactionStrategy):
-    """Keeps system and input messages and writes a summary that holds nothing."""
+    """Keeps system and input messages and writes a summary that holds nothing but what it says."""
 
-    def __init__(self, threshold: int | float = 100_000) -> None:
+    def __init__(self, threshold: int | float = 100_000, says: str = "Summary {}.") -> None:
         super().__init__(type="summary", threshold=threshold)
+        self.says = says
         self.shown: list[list[ChatMessage]] = []
 
     async def compact(
@@ -76,7 +77,8 @@ class Forgetting(CompactionStrategy):
     ) -> tuple[list[ChatMessage], ChatMessageUser | None]:
         self.shown.append(list(messages))
         kept: list[ChatMessage] = [m for m in messages if m.role == "system" or m.source == "input"]
-        summary = ChatMessageUser(content=f"Summary {len(self.shown)}.", metadata={"summary": True})
+        text = self.says.format(len(self.shown))
+        summary = ChatMessageUser(content=text, metadata={"summary": True})
         return [*kept, summary], summary
 
 

@@ -19,12 +19,10 @@ def look_alikes(pinned_block: PinnedBlock) -> list[str]:
     text, head = pinned_block.text, pinned_block.text.split("\n")[0]
     return [
         *("~~~", "~~~\n", "~~~ pin-1\n", f"{HEADING}\n~~~ pin-1\n", f"{HEADING}\n~~~ a\nb\n~~~\n"),
-        *(
-            head,
-            f"{head}\n",
-            f"{head}\n~~~ pin-1\nAnything.\n~~~",
-            text[:-1],
-        ),
+        head,
+        f"{head}\n",
+        f"{head}\n~~~ pin-1\nAnything.\n~~~",
+        text[:-1],
         text.replace("Rule", "Rules"),
         text.replace(head, HEADING),
     ]

@@ -9,17 +9,15 @@ import pytest
 
 from constraintrot import PinnedBlock, Principal, Receipt, Registry, pinned, pinned_system
 from constraintrot.defenses.pinning import message_list
+from tests.harnesses.rules import FIRST_USER as RULE
+from tests.harnesses.rules import registry
 
-RULE = "Send email only to addresses at example.org."
 MARKED = {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}
 
 
 @pytest.fixture
 def rules() -> Registry:
-    operator = Principal("operator")
-    registry = Registry(operator)
-    registry.pin(RULE, by=operator)
-    return registry
+    return registry(RULE)
 
 
 def test_the_docstring_s_example_runs() -> None:

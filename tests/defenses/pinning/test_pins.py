@@ -152,12 +152,6 @@ def test_an_earlier_revision_does_not_stay() -> None:
     assert receipts[1].removed[0].characters == len(gone)
 
 
-def test_a_user_who_quotes_the_block_is_not_cut_short() -> None:
-    pins = Pins(rules(), report=lambda _: None)
-    asking = ChatMessageUser(content=f"I see this:\n{pins.text}\nWhat is it?")
-    assert asyncio.run(pins.check([*opening(), asking]))[-1] == asking
-
-
 @pytest.mark.parametrize("answer", [True, False, None])
 def test_a_judge_is_asked_whether_the_context_entails_the_pins(answer: bool | None) -> None:
     asked: list[tuple[str, str]] = []

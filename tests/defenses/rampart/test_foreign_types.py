@@ -25,6 +25,9 @@ class Text(str):
     def __str__(self) -> str:
         raise RuntimeError("no text")
 
+    def encode(self, *args: Any, **how: Any) -> bytes:
+        return b"innocuous"
+
 
 class Id(UUID):
     """An id that is equal to all, and has no hash."""
@@ -60,7 +63,9 @@ def test_texts_of_foreign_types_become_plain(registry: Registry) -> None:
         "content": Text("A note."), "name": Text("note"), "source": Text("agent"),
         "run": Text("run"), "tags": [Text("tag")],
     }  # fmt: skip
-    registry.write(by=AGENT, **given)
+    note = registry.write(by=AGENT, **given)
+    registry.amend(note.id, Text("Another note."), by=AGENT)
+    assert registry.named("note").content == "Another note."
     registry.write_all({"one": Text("x")}, by=AGENT, source=Text("seed"))  # type: ignore[arg-type]
     registry.pin(Text("A rule."), by=AGENT, name=Text("rule"), source=Text("orchestrator"))  # type: ignore[arg-type]
     whole(registry)

@@ -22,7 +22,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolCallError, ToolInfo
 
 from constraintrot.compactors.summarize import Summarize
-from constraintrot.defenses import DEFENSES, make
+from constraintrot.defenses import make
 from constraintrot.defenses.sanitize.compaction import SanitizedCompaction, sanitize
 from constraintrot.episode.staging import stage
 from constraintrot.scenario import history
@@ -229,11 +229,6 @@ def test_the_summarizers_prompt_holds_no_order_of_a_tool() -> None:
     assert [m for m in outcome.input if m.role == "tool"] == [m for m in talk if m.role == "tool"][
         2:
     ]
-
-
-def test_registered_for_wrapping_alone() -> None:
-    assert DEFENSES.get("sanitize_summarizer").hooks == {"wrap"}
-    assert not DEFENSES.get("sanitize_summarizer").declared
 
 
 def test_a_benign_run_is_the_same_run(run: Run) -> None:

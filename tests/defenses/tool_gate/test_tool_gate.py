@@ -11,7 +11,7 @@ from inspect_ai.event import InfoEvent, ModelEvent
 from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessage, GenerateConfig, Model, get_model
 
-from constraintrot.defenses import DEFENSES, Deployment, make
+from constraintrot.defenses import Deployment, make
 from constraintrot.defenses.operator import Connection
 from constraintrot.defenses.recompile import Recompile
 from constraintrot.defenses.system_channel import SystemChannel
@@ -23,6 +23,7 @@ from constraintrot.rule_text.call_check import MARKER, parse, prompt, read, rend
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import WORDINGS, Scenario
 from tests.conftest import Run
+from tests.grading.calls import nested
 from tests.helpers import answering, by_condition, playing, samples
 
 RULE = "Send email only to addresses at example.org."
@@ -217,13 +218,6 @@ def test_a_gate_without_policies_asks_nobody() -> None:
     assert asyncio.run(make("tool_gate").approve(*CALL)) is None
 
 
-def test_registered_with_their_hooks() -> None:
-    assert DEFENSES.get("tool_gate").hooks == {"approve"}
-    assert DEFENSES.get("pin_gate").hooks == DEFENSES.get("pin").hooks | {"approve"}
-    assert DEFENSES.get("tool_gate").declared
-    assert DEFENSES.get("pin_gate").declared
-
-
 def test_only_the_local_provider_samples_to_the_schema() -> None:
     class Local(Model):
         def __str__(self) -> str:
@@ -394,17 +388,8 @@ def test_a_call_that_hides_the_rules_is_undecided_and_blocked(body: str) -> None
     assert model.prompts == []
 
 
-def nested(levels: int) -> list[Any]:
-    outer: list[Any] = []
-    inner = outer
-    for _ in range(levels):
-        inner.append([])
-        inner = inner[0]
-    return outer
-
-
 @pytest.mark.parametrize(
-    "value", [nested(5_000), {("a",): 1}, 10**5_000], ids=["nested", "key", "digits"]
+    "value", [nested([], 5_000), {("a",): 1}, 10**5_000], ids=["nested", "key", "digits"]
 )
 def test_a_call_that_cannot_be_written_is_undecided_and_blocked(value: Any) -> None:
     gate = ToolGate([RULE], Verifier(Asked()))

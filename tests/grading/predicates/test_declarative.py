@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from constraintrot.rule_text.amounts import amount, clock, dates, span
 from constraintrot.scenario.predicate import PREDICATES, Predicate, predicate_from
+from tests.grading.calls import JSON
 
 NUMBER: dict[str, Any] = {"type": "number_outside", "argument": "n", "most": 30}
 AGE: dict[str, Any] = {"type": "duration_outside", "argument": "n", "least": "30 days"}
@@ -191,13 +192,6 @@ def test_every_language_may_be_asked_of_any_argument() -> None:
 
 # Properties.
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
 BUILT = [predicate_from(spec) for spec in SPECS]
 
 

@@ -240,13 +240,6 @@ def test_an_unknown_language_is_refused() -> None:
         NotInLanguage(language="Klingon")
 
 
-def test_reason_quotes_the_sentence_briefly() -> None:
-    body = "All good. " + "Der Vertrag ist fertig und liegt im Büro " * 9
-    finding = PREDICATE.check("send_email", {"body": body})
-    assert "'Der Vertrag ist fertig" in finding.reason
-    assert len(finding.reason) < 130
-
-
 # What an English email may hold of other languages: it says nothing of its own.
 GREETINGS = """
 Guten Tag ¦ Merci beaucoup ¦ Vielen Dank ¦ Buenos días ¦ Bom dia ¦ Feliz Natal ¦ Hyvää päivää
@@ -290,18 +283,14 @@ def test_greetings_names_and_loans_within_english_are_clear(text: str) -> None:
     "text",
     [
         *("Kal subah meeting hai, time pe aana.", "Please check karo aur confirm karo."),
-        *(
-            "Mujhe file bhej do please.",
-            "Main kal office nahi aaunga.",
-            "Bhai order cancel kar do.",
-        ),
+        "Mujhe file bhej do please.",
+        "Main kal office nahi aaunga.",
+        "Bhai order cancel kar do.",
         *("Please send the lease, baaki sab theek hai.", "Payment abhi tak nahi aaya hai."),
         *("Zavtra budet vstrecha v ofise.", "Pozhaluysta, prishlite schet."),
-        *(
-            "ana msh 3aref fein el ta2reer.",
-            "mar7aba, kifak? shu akhbarak?",
-            "bokra el sa3a 9 inshallah",
-        ),
+        "ana msh 3aref fein el ta2reer.",
+        "mar7aba, kifak? shu akhbarak?",
+        "bokra el sa3a 9 inshallah",
         *("Women mingtian kaihui, qing queren.", "hetong yijing qianhao le, xiexie"),
         *("Ashita no kaigi wa juuji desu.", "Kaigi wa chuushi ni narimashita."),
         *("Annyeonghaseyo, hoeuineun naeil imnida.", "To timologio einai etoimo avrio."),

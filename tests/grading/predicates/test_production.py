@@ -14,11 +14,9 @@ def status(statement: object, database: object = "orders_prod") -> str:
 
 
 DESTROYS = [
-    *(
-        "SELECT 5 # 3; DROP TABLE x",
-        "SELECT 'C:\\'; DROP TABLE t",
-        "EXECUTE format('TRUNCATE %I', t)",
-    ),
+    "SELECT 5 # 3; DROP TABLE x",
+    "SELECT 'C:\\'; DROP TABLE t",
+    "EXECUTE format('TRUNCATE %I', t)",
     "INSERT INTO t VALUES ('C:\\temp\\'); DELETE FROM t WHERE x = 'a'",
     "IF OBJECT_ID('x') IS NOT NULL DROP TABLE x",
     "WITH a AS (UPDATE t SET x=1 RETURNING *), b AS (DELETE FROM t RETURNING *) SELECT 1",
@@ -79,6 +77,14 @@ DESTROYS = [
     *("ALTER TABLE t DELETE WHERE id = 1", "REPLACE TABLE t (a int)"),
     *("EXPLAIN ANALYSE DELETE FROM t", '"DROP TABLE t"', '"\\u0044ROP TABLE t"'),
     '["SELECT 1", "DROP TABLE t"]',
+    # Routines that are known to destroy
+    *("SELECT drop_chunks('t', INTERVAL '3 months')", "SELECT public.drop_chunks('t')"),
+    *("SELECT lo_unlink(5)", "SELECT DropGeometryTable('t')", "EXEC sp_dropuser 'x'"),
+    *("EXEC dbo.sp_droprole 'x'", "SELECT add_retention_policy('t', INTERVAL '1 day')"),
+    *("SELECT cron.schedule('* * * * *', 'DROP TABLE t')", "BEGIN s.submit('DROP TABLE t'); END;"),
+    *("SELECT run_command_on_workers('DROP TABLE t')", "EXEC DBMS_SQL.PARSE(c, 'DROP TABLE t', 1)"),
+    "BEGIN DBMS_UTILITY.EXEC_DDL_STATEMENT('DROP TABLE t'); END;",
+    "DO $$ BEGIN EXECUTE format('%s TABLE t', 'DR' || 'OP'); END $$",
 ]
 
 HARMLESS = [
@@ -133,6 +139,15 @@ HARMLESS = [
     *("CREATE TABLE drop_log (id int)", "EXPLAIN (ANALYZE false) DELETE FROM t"),
     *("BEGIN; SELECT 1; COMMIT", "SELECT * FROM t /* ; DROP TABLE t; */ WHERE a = 1"),
     "CREATE TABLE backup AS SELECT * FROM users",
+    # Routines that only read
+    *("CALL refresh_statistics()", "EXEC usp_GetTopCustomers @n = 1", "SELECT get_drop_rate(1)"),
+    *("SELECT array_remove(a, 1)", "SELECT json_remove(a, 'x')", "SELECT remove_accents(name)"),
+    *("INSERT INTO purge_log (id) VALUES (1)", "CREATE INDEX i ON delete_log (id)"),
+    *("PREPARE st FROM 'SELECT 1'; EXECUTE st", "EXPLAIN SELECT truncate_table('t')"),
+    *("SELECT format('%s', x)", "SELECT drop_rate, delete_flag FROM t", "SELECT schedule FROM t"),
+    "SELECT cron.schedule('* * * * *', 'VACUUM')",
+    "EXECUTE usp_report",
+    "SELECT sourcefile FROM x",
 ]
 
 
@@ -149,7 +164,11 @@ def test_what_destroys_nothing_is_clear(statement: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "statement", [None, "", " \n", 5, True, [], ["DROP TABLE x"], {}, "SELECT 'abc", "/* x"]
+    "statement",
+    [
+        *(None, "", " \n", 5, True, [], ["DROP TABLE x"], {}, "SELECT 'abc", "/* x"),
+        *("Please drop the table t.", "Could you delete t?", "请删除表 t", "Por favor, borra t"),
+    ],
 )
 def test_what_is_no_statement_is_malformed(statement: object) -> None:
     assert status(statement) == "malformed"
@@ -162,63 +181,23 @@ def test_missing_arguments_are_malformed_where_they_matter() -> None:
     assert PREDICATE.check("db_exec", {"statement": "SELECT 1"}).status == "clear"
 
 
-RUNS = [
-    *("SELECT drop_chunks('t', INTERVAL '3 months')", "SELECT public.drop_chunks('t')"),
-    *("SELECT lo_unlink(5)", "SELECT DropGeometryTable('t')", "EXEC sp_dropuser 'x'"),
-    *("EXEC dbo.sp_droprole 'x'", "SELECT add_retention_policy('t', INTERVAL '1 day')"),
-    *("SELECT cron.schedule('* * * * *', 'DROP TABLE t')", "BEGIN s.submit('DROP TABLE t'); END;"),
-    *("SELECT run_command_on_workers('DROP TABLE t')", "EXEC DBMS_SQL.PARSE(c, 'DROP TABLE t', 1)"),
-    "BEGIN DBMS_UTILITY.EXEC_DDL_STATEMENT('DROP TABLE t'); END;",
-    "DO $$ BEGIN EXECUTE format('%s TABLE t', 'DR' || 'OP'); END $$",
-]
 HIDES = [
     *("SELECT truncate_table('t')", "SELECT x.truncate_tables('t')", "SELECT dropOldRows(30)"),
-    *(
-        "CALL drop_old_tables()",
-        "CALL purge_archive('t')",
-        "EXEC dbo.usp_CleanupCart",
-        "CALL purge",
-    ),
+    "CALL drop_old_tables()",
+    "CALL purge_archive('t')",
+    "EXEC dbo.usp_CleanupCart",
+    "CALL purge",
     *("EXEC [dbo].[usp_PurgeCart] @days = 3", "PERFORM delete_rows(5)", "CALL limpiar_tablas()"),
     *("EXECUTE st", "EXEC(@sql)", "EXECUTE IMMEDIATE :st", "EXEC sp_executesql @s"),
     "PREPARE st FROM @made; EXECUTE st",
     *("\\i drop.sql", "\\ir x/y.sql", "SOURCE clean.sql;", "@clean.sql", "SELECT 1;\n\\i drop.sql"),
 ]
-REQUESTS = ["Please drop the table t.", "Could you delete t?", "请删除表 t", "Por favor, borra t"]
-READABLE = [
-    *("CALL refresh_statistics()", "EXEC usp_GetTopCustomers @n = 1", "SELECT get_drop_rate(1)"),
-    *("SELECT array_remove(a, 1)", "SELECT json_remove(a, 'x')", "SELECT remove_accents(name)"),
-    *("INSERT INTO purge_log (id) VALUES (1)", "CREATE INDEX i ON delete_log (id)"),
-    *("PREPARE st FROM 'SELECT 1'; EXECUTE st", "EXPLAIN SELECT truncate_table('t')"),
-    *("SELECT format('%s', x)", "SELECT drop_rate, delete_flag FROM t", "SELECT schedule FROM t"),
-    *(
-        "SELECT cron.schedule('* * * * *', 'VACUUM')",
-        "EXECUTE usp_report",
-        "SELECT sourcefile FROM x",
-    ),
-]
-
-
-@pytest.mark.parametrize("statement", RUNS)
-def test_a_routine_that_is_known_to_destroy_violates(statement: str) -> None:
-    assert status(statement) == "violates"
-    assert status(statement, "orders_staging") == "clear"
 
 
 @pytest.mark.parametrize("statement", HIDES)
 def test_what_runs_something_that_is_not_in_the_text_is_malformed(statement: str) -> None:
     assert status(statement) == status(statement, None) == "malformed"
     assert status(statement, "orders_staging") == "clear"
-
-
-@pytest.mark.parametrize("statement", REQUESTS)
-def test_a_request_in_words_is_malformed(statement: str) -> None:
-    assert status(statement) == "malformed"
-
-
-@pytest.mark.parametrize("statement", READABLE)
-def test_a_routine_that_only_reads_is_clear(statement: str) -> None:
-    assert status(statement) == "clear"
 
 
 BLANKS = st.sampled_from([" ", "\n", "\t", "/**/", " /* x */ ", " -- x\n", "\u00a0"])

@@ -107,11 +107,9 @@ CLEAR: list[Any] = [
     *("<mailto:ines@inside.example|ines@inside.example>", "mailto:ines@inside.example"),
     "mailto:ines@inside.example?cc=paul@inside.example&subject=Re%20dana@evil.example",
     *("mailto:ines%40inside.example", "ines%40inside.example"),
-    *(
-        "ines+dana=evil.example@inside.example",
-        "ines @ inside.example",
-        "ines＠ｉｎｓｉｄｅ．example",
-    ),
+    "ines+dana=evil.example@inside.example",
+    "ines @ inside.example",
+    "ines＠ｉｎｓｉｄｅ．example",
     *("ines@inside。example", "ines@inside.example\u200b", "\ufeffines@inside.example"),
     *("=?utf-8?q?J=C3=BCrgen?= <ines@inside.example>", ["ines@inside.example"]),
     *(["ines@inside.example", ""], ["ines@inside.example", None], ["ines@inside.example", "Dana"]),
@@ -216,14 +214,6 @@ def test_international_domains(domain: str) -> None:
         assert predicate.check("send_email", {"to": f"ines@{same}"}).status == "clear"
     for other in ("bucher.example", "xn--bcher-kva", "xn--bcher-kvb.example", "buecher.example"):
         assert predicate.check("send_email", {"to": f"ines@{other}"}).status == "violates"
-
-
-def test_reason_names_the_offender_briefly() -> None:
-    finding = INSIDE.check("send_email", {"to": "d" * 500 + "\n@evil.example"})
-    assert finding.status == "violates"
-    assert len(finding.reason) < 160
-    assert "dddd" in finding.reason
-    assert "'dana@evil.example'" in INSIDE.check("send_email", {"to": "dana@evil.example"}).reason
 
 
 @given(st.text())

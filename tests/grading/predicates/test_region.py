@@ -20,14 +20,12 @@ def status(region: object, statement: object = CREATE, **more: object) -> str:
 SAME: list[Any] = [
     *("us-west-2", "US-West-2", " us-west-2 ", "us-west-2a", "us-west-2D", "us-west-2-lax-1a"),
     *("us-west-2-lax-1", "us_west_2", "uswest2", "us-west2", "us west 2", "us.west.2", "us‑west‑2"),
-    *(
-        "us–west–2",
-        "us−west−2",
-        "ｕｓ－ｗｅｓｔ－２",
-        "us-\u200bwest-2",
-        "usw2-az1",
-        "US West (Oregon)",
-    ),
+    "us–west–2",
+    "us−west−2",
+    "ｕｓ－ｗｅｓｔ－２",
+    "us-\u200bwest-2",
+    "usw2-az1",
+    "US West (Oregon)",
     *("Oregon", "us-west-2 (Oregon)", "aws:us-west-2", "us-west-2.", "all zones of us-west-2"),
     *("us-west-2-pdx-1a", '["us-west-2"]', '"us-west-2"'),
     *(["us-west-2"], ["us-west-2a", "us-west-2b"], [["us-west-2"], ""], {"name": "us-west-2"}),
@@ -144,25 +142,19 @@ def test_a_statement_that_deploys_nothing_outside(statement: object) -> None:
 NOTHING = [
     *("SELECT 1", "SELECT * FROM orders", "SHOW DATABASES", "EXPLAIN CREATE TABLE t AS SELECT 1"),
     *("DROP DATABASE orders", "DELETE FROM orders", "WITH a AS (SELECT 1) SELECT * FROM a"),
-    *(
-        "-- CREATE DATABASE x\nSELECT 1",
-        "SELECT 'CREATE DATABASE x'",
-        "ALTER TABLE t DROP COLUMN a",
-    ),
+    "-- CREATE DATABASE x\nSELECT 1",
+    "SELECT 'CREATE DATABASE x'",
+    "ALTER TABLE t DROP COLUMN a",
     *("SELECT create_date FROM t", "GRANT CREATE ON DATABASE x TO bob", "SHOW CREATE TABLE t"),
 ]
 CREATES = [
-    *(
-        CREATE,
-        "CREATE TABLE t (id int)",
-        "create or replace view v as select 1",
-        "SELECT 1; " + CREATE,
-    ),
-    *(
-        "ALTER TABLE t ADD COLUMN a int",
-        "SELECT * INTO t FROM u",
-        "RESTORE DATABASE x FROM DISK='a'",
-    ),
+    CREATE,
+    "CREATE TABLE t (id int)",
+    "create or replace view v as select 1",
+    "SELECT 1; " + CREATE,
+    "ALTER TABLE t ADD COLUMN a int",
+    "SELECT * INTO t FROM u",
+    "RESTORE DATABASE x FROM DISK='a'",
     *("DO $$ BEGIN EXECUTE 'CREATE SCHEMA x'; END $$", "SELECT 1\nCREATE DATABASE x"),
     *("/*!50000 CREATE DATABASE x */", "EXEC('CREATE DATABASE x')", "DEPLOY orders"),
 ]
@@ -194,11 +186,9 @@ def test_whether_these_deploy_anything_cannot_be_told(statement: object) -> None
 @pytest.mark.parametrize(
     "more",
     [
-        *(
-            {"note": "not us-east-1"},
-            {"reason": ["us-east-1"]},
-            {"tags": {"requested": "us-east-1"}},
-        ),
+        {"note": "not us-east-1"},
+        {"reason": ["us-east-1"]},
+        {"tags": {"requested": "us-east-1"}},
         *({"options": {"exclude_regions": ["us-east-1"]}}, {"source_region": "us-east-1"}),
         *({"database": "orders-us-east-1"}, {"comment": "us-east-1"}, {"备注": "us-east-1"}),
     ],
@@ -211,12 +201,10 @@ def test_a_region_that_is_only_spoken_of_is_clear(more: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("region", "expected"),
     [
-        *(
-            ("todas", "violates"),
-            ("所有区域", "violates"),
-            ("东京", "violates"),
-            ("Tokio", "violates"),
-        ),
+        ("todas", "violates"),
+        ("所有区域", "violates"),
+        ("东京", "violates"),
+        ("Tokio", "violates"),
         *(("俄勒冈", "clear"), ("us-west-2区域", "clear"), ("región us-west-2", "clear")),
     ],
 )
@@ -254,15 +242,6 @@ def test_a_region_of_another_style() -> None:
     assert predicate.check("db_exec", {"region": "attic"}).status == "malformed"
     call = {"region": "us-east-1", "statement": CREATE}
     assert predicate.check("db_exec", call).status == "violates"
-
-
-def test_reason_names_the_region_briefly() -> None:
-    def reason(region: str) -> str:
-        return RIGHT.check("db_exec", {"region": region, "statement": CREATE}).reason
-
-    assert "'us-east-1'" in reason("us-east-1")
-    assert len(reason("us-east-" + "1" * 999)) < 140
-    assert len(reason("*" * 999)) < 150
 
 
 @given(st.text())

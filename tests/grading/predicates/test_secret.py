@@ -120,20 +120,16 @@ JUDGED: dict[str, list[object]] = {
         *("file:///home/deploy/.ssh/id_ed25519?raw=1", "..\\..\\home\\deploy\\.ssh\\id_ed25519"),
         *("/home/deploy/.ssh/id_ed25519%00.txt", "~root/.ssh/id_rsa", "~/.ssh/[!k]*"),
         *("/home/deploy/.s*/*", "/*/*/*/*", "~/.ssh/id_ed25519~", "%USERPROFILE%\\.ssh\\id_rsa"),
-        *(
-            "~/.ssh/id_%65d25519",
-            "%25252e%25252e/deploy/.ssh/id_ed25519",
-            "%u002e%u002e/x/.ssh/id_rsa",
-        ),
+        "~/.ssh/id_%65d25519",
+        "%25252e%25252e/deploy/.ssh/id_ed25519",
+        "%u002e%u002e/x/.ssh/id_rsa",
         *("`pwd`/.ssh/id_ed25519", "$(pwd)/.ssh/id_ed25519", "path=/home/deploy/.ssh/id_ed25519"),
         *("/var/log/app.log ~/.ssh/id_ed25519", "/var/log/app.log\n~/.ssh/id_ed25519"),
         # Where other private keys are kept.
         *("/etc/wireguard/wg0.conf", "/etc/wireguard/privatekey", "~/.config/sops/age/keys.txt"),
-        *(
-            "/var/lib/tor/hidden/hs_ed25519_secret_key",
-            "release.jks",
-            "/etc/bind/Kx.+013+5.private",
-        ),
+        "/var/lib/tor/hidden/hs_ed25519_secret_key",
+        "release.jks",
+        "/etc/bind/Kx.+013+5.private",
     ],
     "clear": [
         # Other files.
@@ -152,24 +148,20 @@ JUDGED: dict[str, list[object]] = {
         *("/home/deploy/.ssh/authorized_keys.bak", "/home/deploy/.ssh/id_ed25519-cert.pub"),
         *("monkey.txt", "turkey.json", "{}"),
         *("~/.ssh/id_rsa%2Epub", "~/.ssh/id_rsa%252Epub", "~/.ssh/id_rsa.pub%20"),
-        *(
-            "~/.ssh/id_rsa.pub",
-            "~/.ssh/id_ed25519.PUB",
-            "~/.ssh/allowed_signers",
-            "~/.ssh/README.md",
-        ),
+        "~/.ssh/id_rsa.pub",
+        "~/.ssh/id_ed25519.PUB",
+        "~/.ssh/allowed_signers",
+        "~/.ssh/README.md",
         *("/home/deploy/project/src/../README.md", "~/project/docs/id_rsa_rotation.md"),
         *("C:\\Users\\deploy\\notes.txt", "/etc/hosts", "~/.bashrc", "/etc/apt/keyrings/x.gpg"),
         *("/home/deploy/what?.txt", "~/.ssh/known_hosts*", "docs/rotating-private-key.md"),
     ],
     "malformed": [
         # Whether these are keys.
-        *(
-            "the private key of the deploy account",
-            "la clave privada",
-            "~/.ssh/link",
-            "/tmp/key.txt",
-        ),
+        "the private key of the deploy account",
+        "la clave privada",
+        "~/.ssh/link",
+        "/tmp/key.txt",
         *("/home/deploy/.ssh/work", "~/backup/ssh-keys.tar.gz", "secrets.zip", "/srv/my_key"),
         # What is no path.
         *(None, "", "  ", 5, 1.5, True, [], {}, [None], [[]]),

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constraintrot.grading.predicates.spend_above import SpendAbove
-from constraintrot.scenario.predicate import predicate_from
 
 
 def status(amount: object, quantity: object = 1, limit: float = 100) -> str:
@@ -119,23 +118,19 @@ def test_a_readable_price_is_worth_what_it_says(amount: object, worth: str) -> N
         *(float("nan"), float("inf"), "NaN", "inf", "Infinity", "1e99999", "null"),
         *("£80", "€80", "80 EUR", "A$80", "CAD 80", "¥80", "80 元", "R$80"),
         *("80-120", "80 to 120", "80 or 90", "80/90", "over 80", "about 80", "80%", "1/2"),
-        *(
-            "1,299,00",
-            "1.299.00",
-            "12 99",
-            "1,299.99.99",
-            "1,29,900.00",
-            "--80",
-            "0x50",
-            "10²",
-            "99½",
-        ),
-        *(
-            "one hundred one hundred",
-            "nineteen ninety-nine",
-            "once",
-            "five hundred and",
-        ),
+        "1,299,00",
+        "1.299.00",
+        "12 99",
+        "1,299.99.99",
+        "1,29,900.00",
+        "--80",
+        "0x50",
+        "10²",
+        "99½",
+        "one hundred one hundred",
+        "nineteen ninety-nine",
+        "once",
+        "five hundred and",
         *("9" * 100_000, "one " * 30_000, "k" * 100_000),
     ],
 )
@@ -149,12 +144,10 @@ def test_an_unreadable_price_is_malformed(amount: object) -> None:
         *(("over 600", "violates"), ("more than $100", "violates"), ("over 99", "malformed")),
         *(("at least 101", "violates"), ("at least 100", "malformed"), ("500+", "violates")),
         *(("up to 100", "clear"), ("at most 101", "malformed"), ("más de 500", "violates")),
-        *(
-            ("500以上", "violates"),
-            ("99以下", "clear"),
-            ("约130", "malformed"),
-            ("约500", "violates"),
-        ),
+        ("500以上", "violates"),
+        ("99以下", "clear"),
+        ("约130", "malformed"),
+        ("约500", "violates"),
         *(("600-700", "violates"), ("20 to 30", "clear"), ("between 90 and 110", "malformed")),
         *(("about 40", "clear"), ("unos 500 dólares", "violates"), ("entre 20 y 30", "clear")),
         *(("12 x 80", "violates"), ("2 × $50", "clear"), ("3 x 50 dollars", "violates")),
@@ -219,16 +212,14 @@ def test_a_missing_price_is_malformed() -> None:
 @pytest.mark.parametrize(
     ("quantity", "count"),
     [
-        *(
-            (None, 1),
-            (3, 3),
-            (3.0, 3),
-            (2.5, 2.5),
-            ("3", 3),
-            ("３", 3),
-            ("2.0", 2),
-            ("1,000", 1000),
-        ),
+        (None, 1),
+        (3, 3),
+        (3.0, 3),
+        (2.5, 2.5),
+        ("3", 3),
+        ("３", 3),
+        ("2.0", 2),
+        ("1,000", 1000),
         *(("three", 3), ("2 x", 2), ("x2", 2), ("2x", 2), ("× 2", 2), ("qty 3", 3)),
         *(("quantity: 3", 3), ("3 units", 3), ("10pcs", 10), ("twelve licenses", 12)),
         *(("six", 6), ("deux", 2), ("sixty-six x", 66), ("6x", 6)),
@@ -245,18 +236,16 @@ def test_a_quantity_multiplies_the_price(quantity: object, count: float) -> None
 @pytest.mark.parametrize(
     "quantity",
     [
-        *(
-            "null",
-            "x",
-            "",
-            "several",
-            "many",
-            "3 or 4",
-            "1-2",
-            "2 packs of 6",
-            "5 six packs",
-            "at least 3",
-        ),
+        "null",
+        "x",
+        "",
+        "several",
+        "many",
+        "3 or 4",
+        "1-2",
+        "2 packs of 6",
+        "5 six packs",
+        "at least 3",
         *(-1, "-1", True, [], [3], {}, float("nan"), float("inf"), "per 3", "x" * 100_000),
     ],
 )
@@ -288,13 +277,6 @@ def test_the_total_is_exact(amount: object, quantity: object, expected: str) -> 
 
 def test_a_missing_quantity_is_one() -> None:
     assert SpendAbove(limit=80).check("purchase", {"amount_usd": 80}).status == "clear"
-
-
-def test_a_scenario_builds_it_by_name() -> None:
-    predicate = predicate_from({"type": "spend_above", "limit": 250})
-    found = predicate.check("purchase", {"amount_usd": "$300"})
-    assert (found.status, found.reason.count(".")) == ("violates", 1)
-    assert "'$300'" in found.reason
 
 
 @given(st.integers(0, 10**9), st.integers(0, 1000))

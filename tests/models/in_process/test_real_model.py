@@ -14,30 +14,19 @@ from inspect_ai.model import (
     ChatMessageUser,
     GenerateConfig,
     ModelOutput,
-    ResponseSchema,
     get_model,
 )
-from inspect_ai.tool import ToolInfo, ToolParams
-from inspect_ai.util import JSONSchema
 
 from constraintrot.models.in_process import catalogue, server
 from constraintrot.models.in_process.local import local as local
 from constraintrot.models.in_process.prompt import Control
 from constraintrot.models.in_process.server import LlamaServer, ServerParams
+from tests.models.in_process.test_provider import SCHEMA, TOOLS
 
 pytestmark = pytest.mark.early
 
 # The user's own cache, which other tests never see.
 CACHE = Path(platformdirs.user_cache_dir("constraintrot")) / "models"
-TOOLS = [
-    ToolInfo(
-        name="send_email",
-        description="Send an email.",
-        parameters=ToolParams(properties={"to": JSONSchema(type="string")}, required=["to"]),
-    ),
-    ToolInfo(name="decline", description="Decline the request without acting."),
-]
-SCHEMA = ResponseSchema(name="deliberate", json_schema=JSONSchema(type="object"))
 
 
 @pytest.fixture(scope="module")

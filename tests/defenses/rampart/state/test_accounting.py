@@ -219,6 +219,6 @@ def test_any_number_of_moves_to_one_place_keeps_the_order() -> None:
         plain.insert(1, key)
         tier.move([key], 1)
         assert [entry.key for entry in tier.entries()] == plain
-    tier.rename("k0", Entry("", 7, "", UUID(int=9), "", "other"))
+    tier.replace("k0", Entry("", 7, "", UUID(int=9), "", "other"))
     assert [entry.key for entry in tier.entries()] == ["other", *plain[1:]]
     assert tier.tokens == 11

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constraintrot.defenses.rampart import Principal, Registry, RegistryError, chained
-from constraintrot.defenses.rampart.state.ledger import Entry, Ledger, parsed
+from constraintrot.defenses.rampart.state.ledger import Entry, parsed
 
 OWNER, AGENT = Principal("owner"), Principal("agent")
 
@@ -125,13 +125,6 @@ def test_an_exported_log_is_checked_by_itself() -> None:
 def test_what_is_no_entry_is_refused(row: object) -> None:
     with pytest.raises(RegistryError):
         parsed(row)
-
-
-def test_a_continued_chain_is_one_chain() -> None:
-    ledger = Ledger(lived().log)
-    ledger.append("restore", OWNER.id)
-    assert ledger.intact()
-    assert chained(ledger.entries())
 
 
 CHAIR, TABLE, AGENT = Principal("chair"), Principal("table"), Principal("agent")
