@@ -1,7 +1,7 @@
 """The picture at the head of results/README.md: violation against survival, for each subject.
 
 ``python -m results.tools.subjects`` draws docs/figures/subjects.svg from the episodes of the
-reproductions in results/reproduce. Each is one subject.
+reproductions in results/reproduce. Each that has an agent in full view is one subject.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ from results.tools import docs_figures
 FOLDER: Final = Path("results/reproduce")
 NAME: Final = "subjects"
 CAPTION: Final = "Violation against survival of the policy, by subject"
+FULL_VIEW: Final = "in full view"
 # Each point: its name, and the episodes that it is of.
 POINTS: Final = {
-    "in full view": {"condition": "control", "defense": "none"},
+    FULL_VIEW: {"condition": "control", "defense": "none"},
     "after compaction": {"condition": "compaction", "defense": "none"},
     "after compaction, pinned": {"condition": "compaction", "defense": "pin"},
 }
@@ -89,10 +90,12 @@ def read(folder: Path = FOLDER) -> dict[str, dict[str, tuple[Estimate, Estimate]
         file.parent.name: kept.episodes(file.parent)
         for file in sorted(folder.glob("*/episodes.csv"))
     }
-    return {
+    found = {
         f"{'/'.join(sorted(set(frame['scaffold'])))} ({name})": rates(frame)
         for name, frame in frames.items()
     }
+    # Without the agent in full view, it repeats a part of another reproduction of that agent.
+    return {subject: points for subject, points in found.items() if FULL_VIEW in points}
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ FOLDERS = sorted(path.parent for path in (ROOT / "results/reproduce").glob("*/re
 def test_all_reproductions_are_there() -> None:
     assert [folder.name for folder in FOLDERS] == [
         "acting-1.5b",
+        "acting-1.5b-compactors",
         "acting-1.5b-rule-first",
         "local-1.5b",
     ]

@@ -44,6 +44,12 @@ def test_rounds_that_are_written_as_numbers_are_read() -> None:
     ]
 
 
+def test_a_reproduction_without_the_agent_in_full_view_is_not_drawn() -> None:
+    drawn = subjects.read(ROOT / subjects.FOLDER)
+    assert "direct (acting-1.5b)" in drawn
+    assert "direct (acting-1.5b-compactors)" not in drawn
+
+
 def test_the_committed_picture_is_of_the_committed_episodes() -> None:
     made = docs_figures.svgs(
         {subjects.NAME: subjects.picture(subjects.read(ROOT / subjects.FOLDER))}
