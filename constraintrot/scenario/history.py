@@ -48,12 +48,18 @@ class _Told:
     used: dict[str, int] = field(default_factory=dict[str, int])
     numbers: set[int] = field(default_factory=set[int])
     requests: set[str] = field(default_factory=set[str])
+    said: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    exhausted: set[str] = field(default_factory=set[str])
 
 
 def turns(variant: Variant) -> Iterator[HistoryTurn]:
     """Benign turns of a variant, in order, no two of them equal.
 
     They have no end, but where they were recorded: those come as they are, once.
+
+    Raises:
+        ScenarioError: a number of the policy stands in every draw of a template, or all that
+            the templates can say was said.
     """
     if variant.scenario.recorded:
         yield from variant.scenario.recorded
@@ -65,7 +71,7 @@ def turns(variant: Variant) -> Iterator[HistoryTurn]:
         if waiting and waiting[0][0] <= at:
             yield waiting.pop(0)[2]
             continue
-        first, *rest = _thread(variant, next(order), told)
+        first, *rest = _next_thread(variant, order, told)
         yield first
         gaps, due = Random(f"{key}/gaps/{at}"), at
         for part, turn in enumerate(rest):
@@ -145,27 +151,47 @@ def _order(of: list[TopicTemplate], key: str) -> Iterator[TopicTemplate]:
         last = shuffled[-1]
 
 
+def _next_thread(
+    variant: Variant, order: Iterator[TopicTemplate], told: _Told
+) -> list[HistoryTurn]:
+    """The turns of the next template that has something left to tell."""
+    count = len(templates(variant))
+    while len(told.exhausted) < count:
+        if drawn := _thread(variant, next(order), told):
+            return drawn
+    raise ScenarioError(
+        f"{_key(variant)}: all that the history's templates can say is told; ask for fewer tokens,"
+        " or give them more values"
+    )
+
+
 def _thread(variant: Variant, template: TopicTemplate, told: _Told) -> list[HistoryTurn]:
-    """The turns of the next draw of a template that may be told.
+    """The turns of the next draw of a template that may be told; nothing if it has told all.
 
     Raises:
         ScenarioError: a number of the policy stands in every draw.
     """
     name = f"{_key(variant)}/{template.topic}/{template.name}"
+    if name in told.exhausted:
+        return []
     for _ in range(_TRIES):
         used = told.used.get(name, 0)
         told.used[name] = used + 1
         drawn = _draw_anew(variant, template, told, name, used)
         if drawn:
             return drawn
-    raise ScenarioError(f"history template {name}: a number of the policy stands in every draw")
+    if name not in told.said:
+        raise ScenarioError(f"history template {name}: a number of the policy stands in every draw")
+    told.exhausted.add(name)
+    return []
 
 
 def _draw_anew(
     variant: Variant, template: TopicTemplate, told: _Told, name: str, used: int
 ) -> list[HistoryTurn]:
-    """A draw that asks nothing twice and holds no number of the policy; nothing if none does.
+    """A draw that repeats nothing and holds no number of the policy; nothing if none does.
 
+    It asks what was asked with other numbers only where patience finds nothing else.
     A limit of 240 is hinted at by 240 jars.
     """
     reserved = _reserved(variant)
@@ -176,8 +202,12 @@ def _draw_anew(
         if reserved and reserved & _numbers(drawn):
             continue
         asked = {_DIGITS.sub("#", turn.user) for turn in drawn}
-        if attempt > _PATIENCE or not asked & told.requests:
+        if attempt <= _PATIENCE and asked & told.requests:
+            continue
+        said = {turn.model_dump_json() for turn in drawn}
+        if not said & told.said.get(name, set()):
             told.requests |= asked
+            told.said.setdefault(name, set()).update(said)
             return drawn
     return []
 

@@ -104,6 +104,21 @@ def test_no_request_comes_twice_not_even_with_other_numbers(
         assert [user for user, times in masked.items() if times > 1] == []
 
 
+def test_a_history_ends_where_all_is_told_and_repeats_nothing() -> None:
+    cups = ["red", "blue", "green"]
+    variant = own(
+        {"cups": cups, "mugs": [*cups, "white"]},
+        few=template("The {{cup}} cup.", cup="subject(cups)"),
+        more=template("The {{mug}} mug.", mug="subject(mugs)"),
+    ).variant(0)
+    told: list[str] = []
+    with pytest.raises(ScenarioError, match="ask for fewer tokens, or give them more values"):
+        told.extend(turn.user for turn in history.turns(variant))
+    assert sorted(told) == sorted(
+        [*(f"The {cup} cup." for cup in cups), *(f"The {mug} mug." for mug in [*cups, "white"])]
+    )
+
+
 def test_turns_vary_in_length_and_in_calls(scenario: Scenario) -> None:
     turns = history.for_tokens(scenario.variant(1), 10_000)
     lengths = sorted(map(history.length, turns))
