@@ -16,6 +16,7 @@ def test_all_reproductions_are_there() -> None:
     assert [folder.name for folder in FOLDERS] == [
         "acting-1.5b",
         "acting-1.5b-compactors",
+        "acting-1.5b-impersonated",
         "acting-1.5b-rule-first",
         "local-1.5b",
     ]
