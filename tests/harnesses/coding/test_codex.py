@@ -9,7 +9,8 @@ import pytest
 
 from constraintrot.coding_agents import box, install
 from constraintrot.coding_agents.catalogue import package
-from constraintrot.harnesses.coding import play
+from constraintrot.coding_agents.pins.agents import agent_named
+from constraintrot.harnesses.coding import files, play
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted, violated
 
@@ -27,6 +28,7 @@ def _codex(monkeypatch: pytest.MonkeyPatch, _fake_agents: None) -> None:
         pytest.skip("this system has no network namespaces for us")
     monkeypatch.setattr(install, "folder", lambda: AGENTS)
     monkeypatch.setattr(play, "needed", install.needed)
+    monkeypatch.setattr(files, "agent_named", agent_named)
 
 
 GIVEN: dict[str, Any] = {"harness": "coding/codex", "context_tokens": 300}
