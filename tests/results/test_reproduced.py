@@ -17,6 +17,7 @@ def test_all_reproductions_are_there() -> None:
         "acting-1.5b",
         "acting-1.5b-compactors",
         "acting-1.5b-impersonated",
+        "acting-1.5b-languages",
         "acting-1.5b-rule-first",
         "local-1.5b",
     ]
@@ -37,3 +38,14 @@ def test_its_seeds_are_held_out_from_the_qualification(folder: Path) -> None:
     episodes = kept.raw(folder)
     assert set(episodes["split"]) == {"held_out"}
     assert not set(episodes["seed"]) & {60, 61, 62}
+
+
+def test_the_verdicts_stand_side_by_side(tmp_path: Path) -> None:
+    """As ``reproduce page`` writes them of all folders, the first subject's first."""
+    order = sorted(FOLDERS, key=lambda folder: folder.name != "local-1.5b")
+    for folder in order:
+        shutil.copytree(folder, tmp_path / folder.name)
+    page.side_by_side([tmp_path / folder.name for folder in order])
+    for name in page.BESIDE:
+        made = (tmp_path / "local-1.5b" / name).read_text(encoding="utf-8")
+        assert made == (order[0] / name).read_text(encoding="utf-8"), name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -132,20 +133,32 @@ def side_by_side(folders: Sequence[Path]) -> str:
                 f"{path} is not there; `constraintrot reproduce page {folder}`"
             )
         pages.append(_verdicts(path))
+    told = Counter(page.head for page in pages)
+    # One model may be asked under several settings.
+    heads = [
+        page.head if told[page.head] == 1 else f"{page.head} ({_cell(folder.name)})"
+        for page, folder in zip(pages, folders, strict=True)
+    ]
     titles = dict.fromkeys(title for page in pages for title in page.verdicts)
-    heads = [page.head for page in pages]
     verdicts = [page.verdicts for page in pages]
     rows = [[title, *(one.get(title, "not asked") for one in verdicts)] for title in titles]
     title = "The paper's claims, model by model"
     note = (
         "Verdicts of separate reproductions, each with a family of claims of its own. That one"
-        " model is told and another is not is no difference between them."
+        " model is told and another is not is no difference between them. p-values are adjusted"
+        " over the claims of one reproduction."
     )
+    digests = [f"{head}: digest {page.digest}" for head, page in zip(heads, pages, strict=True)]
     table = Table(("claim", *heads), rows).markdown()
     made = {
-        BESIDE[0]: inert(f"# {title}\n\n{note}\n\n{table}\n"),
+        BESIDE[0]: inert(
+            "\n".join([f"# {title}", "", note, "", table, "", *(f"- {one}" for one in digests), ""])
+        ),
         BESIDE[1]: html.rendered(
-            title, [note], heads, [{"title": row[0], "link": "", "cells": row[1:]} for row in rows]
+            title,
+            [note, *digests],
+            heads,
+            [{"title": row[0], "link": "", "cells": row[1:]} for row in rows],
         ),
     }
     for name, text in made.items():
@@ -248,6 +261,7 @@ def _left_out(left_out: dict[str, str]) -> Iterator[str]:
 class _Verdicts(NamedTuple):
     head: str
     verdicts: dict[str, str]
+    digest: str
 
 
 def _verdicts(path: Path) -> _Verdicts:
@@ -255,7 +269,8 @@ def _verdicts(path: Path) -> _Verdicts:
     data: Any = json_data(text, str(path), ConstraintRotError)
     try:
         told = {_cell(claim["title"]): _cell(_told(claim)) for claim in data["claims"]}
-        return _Verdicts(_cell(f"{data['model']}, {data['preset']}"), told)
+        head = _cell(f"{data['model']}, {data['preset']}")
+        return _Verdicts(head, told, _cell(data["registration"][:16]))
     except (KeyError, TypeError) as error:
         raise ConstraintRotError(
             f"{path} is no page of a reproduction; `constraintrot reproduce page {path.parent}`"
@@ -269,7 +284,9 @@ def _cell(text: object) -> str:
 
 def _told(claim: dict[str, Any]) -> str:
     why = ", ".join(dict.fromkeys(str(one["reason"]) for one in claim["reasons"]))
-    return f"{claim['verdict']} ({why})" if why else str(claim["verdict"])
+    if why:
+        return f"{claim['verdict']} ({why})"
+    return f"{claim['verdict']}, p = {claim['adjusted']:.2g}"
 
 
 def _code(told: dict[str, str]) -> str:

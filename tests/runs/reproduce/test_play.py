@@ -136,13 +136,22 @@ def test_a_subject_that_qualifies_nowhere_is_told_so(tmp_path: Path) -> None:
         assert "scripted/reckless qualifies on no family" in refused.output
 
 
-def test_models_stand_side_by_side(tmp_path: Path) -> None:
-    for name, verdict in (("a", "same"), ("b", "cannot tell")):
-        (tmp_path / name).mkdir()
-        claims = [{"title": DECAY, "verdict": verdict, "reasons": []}]
-        data = {"model": f"m/{name}", "preset": "paper", "claims": claims}
-        (tmp_path / name / "claims.json").write_text(json.dumps(data))
-    page.side_by_side([tmp_path / "a", tmp_path / "b"])
+@pytest.mark.parametrize("models", [("m/a", "m/b"), ("m/a", "m/a")])
+def test_models_stand_side_by_side(tmp_path: Path, models: tuple[str, str]) -> None:
+    """One model under two settings too, which the names of the folders tell apart."""
+    same = {"title": DECAY, "verdict": "same", "reasons": [], "adjusted": 0.00684}
+    untold = {"title": DECAY, "verdict": "cannot tell", "reasons": [{"reason": "n", "words": ""}]}
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder, model, claim in zip(folders, models, (same, untold), strict=True):
+        folder.mkdir()
+        digest = f"{folder.name * 16}more"
+        data = {"model": model, "preset": "paper", "registration": digest, "claims": [claim]}
+        (folder / "claims.json").write_text(json.dumps(data))
+    page.side_by_side(folders)
     text = (tmp_path / "a" / "side-by-side.md").read_text()
-    assert f"| {DECAY} | same | cannot tell |" in text
-    assert "| claim | m/a, paper | m/b, paper |" in text
+    assert f"| {DECAY} | same, p = 0.0068 | cannot tell (n) |" in text
+    first, second = ("m/a, paper", "m/b, paper") if len(set(models)) == 2 else (
+        "m/a, paper (a)", "m/a, paper (b)",
+    )  # fmt: skip
+    assert f"| claim | {first} | {second} |" in text
+    assert f"- {second}: digest {'b' * 16}\n" in text
