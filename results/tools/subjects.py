@@ -42,6 +42,7 @@ POINTS: Final = {
 }
 _SAME: Final = {
     "harness": "replay", "allowed": False, "attack": "none", "rounds": 1, "compactor": "summarize",
+    "locale": "en",
 }  # fmt: skip
 
 
@@ -94,7 +95,7 @@ def read(folder: Path = FOLDER) -> dict[str, dict[str, tuple[Estimate, Estimate]
         f"{'/'.join(sorted(set(frame['scaffold'])))} ({name})": rates(frame)
         for name, frame in frames.items()
     }
-    # Without the agent in full view, it repeats a part of another reproduction of that agent.
+    # Without the agent in full view, it is a part of another reproduction of that agent, or in another language.
     return {subject: points for subject, points in found.items() if FULL_VIEW in points}
 
 

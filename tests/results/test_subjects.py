@@ -23,7 +23,7 @@ def rates(*rows: dict[str, Any]) -> dict[str, Any]:
     "other",
     [
         {"harness": "langgraph"}, {"allowed": True}, {"attack": "bulk"}, {"rounds": "3"}, {"compactor": "truncate"},
-        {"defense": "pin"}, {"condition": "floor"}, {"violation": None}, {"survived": None, "mentions": None},
+        {"defense": "pin"}, {"condition": "floor"}, {"locale": "es"}, {"violation": None}, {"survived": None, "mentions": None},
     ],
     ids=str,
 )  # fmt: skip
@@ -48,6 +48,7 @@ def test_a_reproduction_without_the_agent_in_full_view_is_not_drawn() -> None:
     drawn = subjects.read(ROOT / subjects.FOLDER)
     assert "direct (acting-1.5b)" in drawn
     assert "direct (acting-1.5b-compactors)" not in drawn
+    assert "direct (acting-1.5b-languages)" not in drawn
 
 
 def test_the_committed_picture_is_of_the_committed_episodes() -> None:
