@@ -55,11 +55,11 @@ class _Told:
 def turns(variant: Variant) -> Iterator[HistoryTurn]:
     """Benign turns of a variant, in order, no two of them equal.
 
-    They have no end, but where they were recorded: those come as they are, once.
+    Recorded turns come as they are, once; drawn ones until the templates have told all.
 
     Raises:
-        ScenarioError: a number of the policy stands in every draw of a template, or all that
-            the templates can say was said.
+        ScenarioError: a number of the policy stands in every draw of a template, or the templates
+            have told all.
     """
     if variant.scenario.recorded:
         yield from variant.scenario.recorded
