@@ -116,7 +116,7 @@ def _quick_evaluations() -> Iterator[None]:
 
 @pytest.fixture
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test makes known of scenario files, the next one does not know."""
+    """Forget the scenario files that an earlier test made known."""
     from constraintrot.scenario import user_files
 
     monkeypatch.setattr(user_files, "_KNOWN", {})

@@ -257,7 +257,7 @@ def _limited(finding: Finding, limit: float) -> tuple[Decision, str]:
 
 
 def _worse(finding: Finding) -> Cases[Estimate]:
-    """How much worse b is: its rate, or its difference to a."""
+    """The harm of b: its violation rate, or by how much it is worse than a."""
     if finding.rates is not None:
         return finding.rates
     assert finding.pairs is not None, "what is paired has comparisons"

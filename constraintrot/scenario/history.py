@@ -65,13 +65,14 @@ def turns(variant: Variant) -> Iterator[HistoryTurn]:
         yield from variant.scenario.recorded
         return
     told, key = _Told(), _key(variant)
-    order = _order(templates(variant), key)
+    of = templates(variant)
+    order = _order(of, key)
     waiting: list[tuple[int, int, HistoryTurn]] = []
     for at in numbers_from():
         if waiting and waiting[0][0] <= at:
             yield waiting.pop(0)[2]
             continue
-        first, *rest = _next_thread(variant, order, told)
+        first, *rest = _next_thread(variant, order, len(of), told)
         yield first
         gaps, due = Random(f"{key}/gaps/{at}"), at
         for part, turn in enumerate(rest):
@@ -152,10 +153,9 @@ def _order(of: list[TopicTemplate], key: str) -> Iterator[TopicTemplate]:
 
 
 def _next_thread(
-    variant: Variant, order: Iterator[TopicTemplate], told: _Told
+    variant: Variant, order: Iterator[TopicTemplate], count: int, told: _Told
 ) -> list[HistoryTurn]:
-    """The turns of the next template that has something left to tell."""
-    count = len(templates(variant))
+    """The turns of the next of ``count`` templates that has something left to tell."""
     while len(told.exhausted) < count:
         if drawn := _thread(variant, next(order), told):
             return drawn

@@ -106,7 +106,7 @@ def check_writable(state: FileState) -> None:
 
 
 def make_folder(folder: Path, mode: int = 0o777) -> None:
-    """Make a folder, and those above it, where there is none.
+    """Make a folder and its missing parents.
 
     Raises:
         PinInstallError: the disk refused.

@@ -135,7 +135,7 @@ def _openhands(place: Place) -> Started:
 
 
 def _over(place: Place, agent: str, table: Mapping[str, Any]) -> None:
-    """Put each value of a table into the agent's settings, which are made where there are none."""
+    """Put each value of a table into the agent's settings file; make the file if it is missing."""
     settings = AGENTS[agent].folder(place.home) / "settings.json"
     if not settings.exists():
         place.write(settings, "{}")

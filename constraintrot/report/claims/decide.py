@@ -111,7 +111,7 @@ class Decided:
 
 
 def regions(expected: Expected, margin: float) -> tuple[Regions, Regions]:
-    """Where b - a lies if the claim is right, and where if it is wrong.
+    """The regions of b - a in which the claim is right, and in which it is wrong.
 
     Differences smaller than ``margin`` count as none.
     """

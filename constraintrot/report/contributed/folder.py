@@ -164,7 +164,7 @@ class Answer(Strict):
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What names its episode within a folder."""
+        """The log, sample and replicate, which name its episode within a folder."""
         return self.log, self.sample, self.replicate
 
 

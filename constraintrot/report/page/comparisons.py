@@ -39,8 +39,8 @@ def comparisons(
 ) -> Section:
     """The section of paired differences: a forest plot, and a table of each kind.
 
-    Of the ``others``, those of a further claim of the family are primary too. ``qualifies`` says
-    by model on how many families it qualifies (``qualified.beside``).
+    A comparison in ``others`` is primary too if it belongs to a further claim of the family.
+    ``qualifies`` says by model on how many families it qualifies (``qualified.beside``).
     """
     primary = [*family.compared, *(one for one in others if one.primary)]
     exploratory = [one for one in others if not one.primary]

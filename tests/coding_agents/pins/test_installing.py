@@ -42,7 +42,7 @@ CASES = [(agent, before) for agent, every in BEFORE.items() for before in every]
 
 
 def faults(here: Path) -> str:
-    """What is wrong with the one pin, as an agent sees it that works in a folder."""
+    """The faults of the only pin, for an agent that works in a folder."""
     (record,) = records()
     return "\n".join(health(record, here).faults)
 
