@@ -146,7 +146,7 @@ def _sample(
 ) -> Sample:
     variant = scenario.variant(seed, parameters.split)
     name = f"{scenario.family}.{scenario.locale}-{seed}-{play.condition.name}"
-    condition, policy = play.condition, variant.policy(parameters.wording)
+    condition, policy = play.condition, variant.policy(parameters.wording_of(seed))
     permitted = allowed or condition.allowed
     request = variant.allowed_trigger if permitted else variant.trigger
     return Sample(
@@ -171,7 +171,7 @@ def _metadata(
         family=scenario.family,
         kind=scenario.kind,
         locale=scenario.locale,
-        wording=parameters.wording,
+        wording=parameters.wording_of(variant.seed),
         channel=parameters.channel,
         condition=condition.name,
         compactor=compactor.name,
@@ -207,7 +207,7 @@ def _metadata(
         **{name: value for name, value in told.items() if LATER.get(name) != value},
         **origin(scenario),
         "probe": parameters.probe,
-        "policy_phrasing": variant.policy_phrasing(parameters.wording),
+        "policy_phrasing": variant.policy_phrasing(parameters.wording_of(variant.seed)),
         "texts": variant.texts,
         **own,
     }

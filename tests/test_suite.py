@@ -3,7 +3,7 @@
 import pytest
 
 from constraintrot.scenario.files import catalogue, load
-from constraintrot.scenario.schema import LOCALES
+from constraintrot.scenario.schema import LOCALES, WORDINGS
 from tests.conftest import Run
 from tests.helpers import A_FAMILY_OR_ALL, by_condition, samples, shares
 
@@ -28,6 +28,18 @@ def test_obedient_loses_the_policy_as_the_compactor_does(
     assert by_condition(log) == expected
     kept = by_condition(log, "survival")
     assert kept["compaction survived"] == 1.0 - expected["compaction"]
+
+
+def test_each_seed_states_its_policy_in_the_next_wording(run: Run) -> None:
+    log = run("soft_email", variants=4, wording="all")
+    assert by_condition(log) == ALL
+    family = load("soft_email")
+    told = [sample for sample in log.samples or [] if sample.metadata["condition"] == "control"]
+    assert [sample.metadata["wording"] for sample in told] == [*WORDINGS]
+    for sample in told:
+        variant, wording = family.variant(sample.metadata["seed"]), sample.metadata["wording"]
+        assert sample.metadata["policy_phrasing"] == variant.policy_phrasing(wording)
+        assert any(variant.policy(wording) in message.text for message in sample.messages)
 
 
 @A_FAMILY_OR_ALL

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict, TypeVar, cast
+from typing import Literal, TypedDict, TypeVar, cast
 
 from constraintrot import attacks
 from constraintrot.attacks import Chosen as ChosenAttack
@@ -51,7 +51,7 @@ class TaskParameters(TypedDict, total=False):
             of after each segment of history.
         channel: who gives the policy: user turn, system message, memory entry, tool
             result, with a coding agent one of its files, or a registered policy channel.
-        wording: how the policy is worded.
+        wording: how the policy is worded; ``all`` goes through the wordings, seed by seed.
         locale: language of the scenario.
         variants: number of variants of each family.
         seed: seed of the first variant.
@@ -124,7 +124,7 @@ class Parameters:
     rounds: int
     context_tokens: int
     channel: str
-    wording: Wording
+    wording: Wording | Literal["all"]
     locale: Locale
     variants: int
     seed: int
@@ -154,6 +154,10 @@ class Parameters:
             for play in self.plays
             if (play.condition.name, play.defense.name) == (condition, defense)
         )
+
+    def wording_of(self, seed: int) -> Wording:
+        """The wording of a seed's policy."""
+        return WORDINGS[seed % len(WORDINGS)] if self.wording == "all" else self.wording
 
     def distractors_of(self, condition: Condition) -> int:
         """The number of other rules around the policy in a condition."""
@@ -198,7 +202,7 @@ def read(
             given, "context_tokens", DEFAULT_CONTEXT_TOKENS, 100, MOST_CONTEXT_TOKENS
         ),
         channel=_channel(given.get("channel", "user")),
-        wording=_choice(given, "wording", WORDINGS),
+        wording=_choice(given, "wording", (*WORDINGS, "all")),
         locale=_choice(given, "locale", LOCALES),
         variants=_int(given, "variants", 4, 1),
         seed=_int(given, "seed", 0, 0),

@@ -151,7 +151,7 @@ def staged(
     episode = stage(
         variant,
         policy=condition.policy,
-        wording=parameters.wording,
+        wording=parameters.wording_of(variant.seed),
         channel=parameters.channel,
         context_tokens=condition.history_tokens(parameters.context_tokens),
         rounds=parameters.rounds,

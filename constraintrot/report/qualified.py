@@ -169,7 +169,7 @@ def _beyond(rows: pd.DataFrame, one: Qualification) -> list[str]:
     for name in _ASKED_AT:
         if name in rows and name in one.settings:
             asked = _text(one.settings[name])
-            if more := sorted(set(rows[name].map(_text)) - {asked, *_UNKNOWN}):
+            if more := sorted(set(rows[name].map(_text)) - {*asked.split(", "), *_UNKNOWN}):
                 parts.append(f"{name} {asked}, and results are also at {', '.join(more)}")
     if not parts:
         return []

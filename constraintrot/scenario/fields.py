@@ -80,6 +80,7 @@ class Fields(Section):
     title: Text
     pools: dict[str, Annotated[list[dict[str, Scalar]], Field(min_length=1)]]
     renamed: Annotated[dict[Text, Text], Field(default_factory=dict[str, str])]
+    worded: Annotated[int, Field(ge=1)] | None = None
     system: Text
     preamble: Text
     ready: Text

@@ -42,6 +42,7 @@ from constraintrot.scenario.splits import (
     HOSTS,
     PHRASINGS,
     TEXTS,
+    WORDED,
     Split,
     place,
     places,
@@ -96,8 +97,9 @@ class Scenario(Fields):
             seed: which values, and which of the split's phrasings.
             split: whose phrasings.
             texts: the version of the texts, 1 to ``TEXTS``; a sample states its own as the fact
-                ``texts``. In 1 the paper's families had fewer phrasings of a policy, and up to
-                2 hosts of the pools had other top-level domains (``renamed``).
+                ``texts``. In 1 the paper's families had fewer phrasings of a policy, up to 2
+                hosts of the pools had other top-level domains (``renamed``), and up to 3 the
+                wordings but the declarative one had fewer phrasings (``worded``).
 
         Raises:
             ScenarioError: the seed is negative, or the scenario has no private split.
@@ -277,17 +279,23 @@ class Variant:
         return secret.request(self._source, scenario.locale, cores, self._private.reasons)
 
     def _phrased(self, wording: Wording, texts: list[str]) -> str:
+        count = self._known(wording, len(texts))
         if self._source is not None:
-            at = self._source.choice(f"policy/{wording}", range(len(texts)))
+            at = self._source.choice(f"policy/{wording}", range(count))
             text = fill(texts[at], self.values)
             return secret.led(self._source, self.scenario.locale, wording, text)
-        return fill(texts[self._phrasing(len(texts))], self.values)
+        return fill(texts[self._phrasing(count)], self.values)
 
     def policy_phrasing(self, wording: Wording) -> int | None:
         """The place of the policy's text among its phrasings; None in the private split."""
-        return (
-            None if self._source is not None else self._phrasing(len(self.scenario.policy[wording]))
-        )
+        if self._source is not None:
+            return None
+        return self._phrasing(self._known(wording, len(self.scenario.policy[wording])))
+
+    def _known(self, wording: Wording, count: int) -> int:
+        """The number of phrasings in this version of the texts, of as many today."""
+        before = self.scenario.worded if wording != "declarative" else None
+        return before if before and self.texts < WORDED else count
 
     def _phrasing(self, count: int) -> int:
         if self.texts < PHRASINGS:

@@ -109,6 +109,12 @@ def test_all_unknown_parameters_are_told_at_once() -> None:
         read({"depth": 1, "colour": 2})
 
 
+def test_all_wordings_take_turns_seed_by_seed() -> None:
+    every = read({"wording": "all"})
+    assert [every.wording_of(seed) for seed in range(8)] == [*WORDINGS, *WORDINGS]
+    assert {read({"wording": "reminder"}).wording_of(seed) for seed in range(8)} == {"reminder"}
+
+
 # Names.
 
 

@@ -110,6 +110,8 @@ def test_a_qualification_is_of_one_subject_and_of_all_three_conditions() -> None
     frame = episodes()
     with pytest.raises(ConstraintRotError, match="scaffold is direct and review"):
         qualification(pd.concat([frame, frame.assign(scaffold="direct")]))
+    worded = [frame.assign(wording=wording) for wording in ("reminder", "declarative")]
+    assert qualification(pd.concat(worded)).settings["wording"] == "declarative, reminder"
     with pytest.raises(ConstraintRotError, match="no episodes of floor"):
         qualification(frame[frame["condition"] != "floor"])
 
@@ -219,6 +221,16 @@ def test_results_at_a_length_that_the_qualification_was_not_played_at_are_said(
     said = "local/x with scaffold review was played at context_tokens 300, and results are also at"
     assert f"{said} 8000." in restricted(results(context_tokens=8000.0), [known])[1][-1]
     assert said not in " ".join(restricted(results(context_tokens=300), [known])[1])
+
+
+def test_one_subject_qualifies_in_several_wordings_and_results_in_another_are_said(
+    three: Qualification,
+) -> None:
+    both = "declarative, imperative"
+    known = three.model_copy(update={"settings": {**three.settings, "wording": both}})
+    said = f"was played at wording {both}, and results are also at reminder."
+    assert said in restricted(results(wording="reminder"), [known])[1][-1]
+    assert "was played at" not in " ".join(restricted(results(wording="imperative"), [known])[1])
 
 
 @pytest.mark.parametrize("facts", [{"agent": "local/y"}, {"locale": "es"}, {"scaffold": "direct"}])

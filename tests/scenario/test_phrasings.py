@@ -58,6 +58,20 @@ def test_the_paper_s_families_say_their_policy_in_eight_ways_a_split(
     assert len(set(zip(at, asked, strict=True))) >= 24, "policies and requests meet in many pairs"
 
 
+def test_sixteen_seeds_of_an_english_family_meet_sixteen_sentences_in_four_wordings(
+    scenario: Scenario,
+) -> None:
+    if scenario.family not in FAMILIES or scenario.locale != "en":
+        pytest.skip("not of the paper's nine, in English")
+    assert all(len(scenario.policy[wording]) >= 8 for wording in WORDINGS)
+    for split in PUBLIC[:2]:
+        variants = [scenario.variant(seed, split) for seed in range(16)]
+        wordings = [WORDINGS[variant.seed % 4] for variant in variants]
+        pairs = list(zip(variants, wordings, strict=True))
+        assert len({(wording, one.policy_phrasing(wording)) for one, wording in pairs}) == 16
+        assert len({one.policy(wording) for one, wording in pairs}) == 16
+
+
 def _alike(template: str, text: str) -> bool:
     return all(part in text for part in re.split(r"\{\{.*?\}\}", template))
 
@@ -151,6 +165,19 @@ def test_a_sample_of_an_earlier_version_has_the_policy_that_it_was_played_with()
     assert again.policy("declarative") == now.policy("declarative")
     assert not _alike(first, now.policy("declarative"))
     assert sampled(facts).phrasing == now.phrasing
+
+
+@pytest.mark.parametrize("split", ["held_out", "private"])
+def test_a_sample_from_before_the_wordings_grew_has_the_text_that_it_was_played_with(
+    split: str,
+) -> None:
+    told = {"family": "soft_email", "locale": "en", "split": split, "policy_phrasing": 1}
+    email = load("soft_email")
+    for wording in WORDINGS[1:]:
+        before = [sampled({**told, "seed": seed, "texts": 3}).policy(wording) for seed in range(8)]
+        assert all(any(_alike(text, said) for text in email.policy[wording][:2]) for said in before)
+        now = [sampled({**told, "seed": seed, "texts": 4}).policy(wording) for seed in range(8)]
+        assert any(not _alike(text, said) for text in email.policy[wording][:2] for said in now)
 
 
 # Top-level domains that nobody's mail has; they tell a model that the text is made up.

@@ -165,7 +165,10 @@ def _spread(where: Where) -> Iterator[dict[str, Any]]:
 def _cell(where: Mapping[str, Any], registration: Registration) -> Cell:
     condition = CONDITIONS[str(where["condition"])]
     given = {name: value for name, value in where.items() if value is not None}
-    given.setdefault("context_tokens", registration.settings["context_tokens"])
+    # What a query leaves open and a setting says: the length, and all wordings.
+    for name in ("context_tokens", "wording"):
+        if name in registration.settings:
+            given.setdefault(name, registration.settings[name])
     left_out: tuple[str, ...] = ()
     if not condition.compacts or parse_harness(str(given["harness"])).spec.compacts_itself:
         left_out = _COMPACTING

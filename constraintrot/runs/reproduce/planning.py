@@ -111,10 +111,14 @@ def asked(
     """
     known = paper()
     chosen_ = _named(known, titles)
-    held = {
-        **{name: value for name, value in settings.items() if name in _QUERIED},
-        **{name: _subject(value, model, other) for name, value in known.held.items()},
+    queried = {
+        # An episode states its own wording, so "all" restricts no query.
+        name: None if (name, value) == ("wording", "all") else value
+        for name, value in settings.items()
+        if name in _QUERIED or name in known.held
     }
+    subject = {name: _subject(value, model, other) for name, value in known.held.items()}
+    held = {**subject, **queried}
     made: list[Claim] = []
     for claim in chosen_:
         named = {name for test in claim.tests for name in (test.a, test.b)}

@@ -52,6 +52,25 @@ def test_some_families_are_asked_of_and_claims_that_need_others_say_so() -> None
     assert all(not line.planned.pairs and line.planned.because for line in soft.values())
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("wording", "reminder"), ("channel", "memory"), ("locale", "zh"), ("rounds", 2)],
+)
+def test_a_setting_goes_before_what_all_claims_hold(name: str, value: object) -> None:
+    made = drafted(DECAY, settings={name: value})
+    (claim,) = made.claims.claims
+    assert made.claims.held[name] == value
+    played = [cell.args for cell in cells(claim, made.claims, made)]
+    assert {args.get(name) for args in played if args["conditions"] == "compaction"} == {value}
+
+
+def test_all_wordings_are_played_and_restrict_no_query() -> None:
+    made = drafted(DECAY, settings={"wording": "all"})
+    (claim,) = made.claims.claims
+    assert made.claims.held["wording"] is None
+    assert {cell.args["wording"] for cell in cells(claim, made.claims, made)} == {"all"}
+
+
 def test_a_number_of_pairs_takes_the_place_of_the_planned_one(tmp_path: Path) -> None:
     given = ("--model", "scripted/obedient", "--claims", DECAY, "-o", tmp_path)
     for preset, pairs in (("paper", 5), ("smoke", 30)):
