@@ -12,6 +12,7 @@ from scipy.stats import norm
 
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.harness import parse_harness
+from constraintrot.evaluation.parameters import refuse_unknown
 from constraintrot.report.claims.declared import Claim, Claims, chosen, paper
 from constraintrot.report.tables import Table
 from constraintrot.runs import prices as priced
@@ -71,8 +72,10 @@ def draft(
     task parameters before the preset's, and ``prices`` is a file of them.
 
     Raises:
-        ParameterError: there is no such claim or family, or the file holds no prices.
+        ParameterError: there is no such claim, family or task parameter, or the file holds no
+            prices.
     """
+    refuse_unknown(settings or {})
     if unknown := sorted({*families} - {*FAMILIES}):
         raise ParameterError(f"there is no family {unknown[0]}; there are {', '.join(FAMILIES)}")
     known, held = priced.read_prices(prices), {**preset.settings, **(settings or {})}

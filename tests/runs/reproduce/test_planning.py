@@ -64,6 +64,12 @@ def test_a_setting_goes_before_what_all_claims_hold(name: str, value: object) ->
     assert {args.get(name) for args in played if args["conditions"] == "compaction"} == {value}
 
 
+@pytest.mark.parametrize("name", ["agent", "summary_by", "allowed", "families", "colour"])
+def test_what_is_no_parameter_of_a_task_is_refused(name: str) -> None:
+    with pytest.raises(ParameterError, match=f"unknown task parameter '{name}'; known: cond"):
+        drafted(DECAY, settings={name: "x"})
+
+
 def test_all_wordings_are_played_and_restrict_no_query() -> None:
     made = drafted(DECAY, settings={"wording": "all"})
     (claim,) = made.claims.claims
