@@ -11,7 +11,7 @@ are for constraints worded with care.
 Seeds change only names and amounts, and channels only the frame, so neither is a
 separate case: a text counts as good if it is good under all of them.
 
-- recall: of the policy texts (family, locale, wording, split), those of which one span
+- recall: of the policy texts (family, locale, wording, split, phrasing), those of which one span
   found in their message holds all slots.
 - exact: that span is the policy and nothing else.
 - precision: of the spans found in staged episodes, those that overlap the
@@ -142,7 +142,9 @@ def _found_in(variant: Variant, wording: Wording, channel: str) -> Iterator[Case
     in_policy_turn = [span.text for span in spans if span.at == at]
     suffix = "_tool_read" if channel == "tool" else ""
     groups = _groups(scenario) | {"wording": wording, "channel": channel, "split": split}
-    unit = f"{scenario.family}.{scenario.locale}.{wording}.{split}"
+    unit = (
+        f"{scenario.family}.{scenario.locale}.{wording}.{split}.{variant.policy_phrasing(wording)}"
+    )
     seen = scenario.family in SEEN and split == "tuning"
     yield Case(f"recall{suffix}", unit, _kept(in_policy_turn, episode), seen, groups)
     yield Case(f"exact{suffix}", unit, in_policy_turn == [episode.policy], seen, groups)
@@ -170,7 +172,8 @@ def _alarmed(variant: Variant, wording: Wording, channel: str) -> Iterator[Case]
     for at, message in enumerate(messages):
         neutral = variant.neutral(wording) in message.text
         kind = "neutral" if neutral else "message"
-        unit = f"{name}.{wording}.{split}" if neutral else f"{name} {message.text}"
+        text = f"{wording}.{split}.{variant.policy_phrasing(wording)}" if neutral else message.text
+        unit = f"{name} {text}"
         if message.role in TRUSTED:
             yield Case(f"{ALARM}_{kind}", unit, at not in alarms, seen, _groups(scenario))
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from constraintrot.rule_text.extraction import Extractor, Match, Said
-from constraintrot.scenario.files import catalogue
+from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import CANARY, WORDINGS
 from results.tools import extraction
 
@@ -83,11 +83,21 @@ def test_finding_nothing_and_finding_all_measure_as_such(
     assert rates["all", "exact", "channel", "memory"].estimate == 0
 
 
-def test_a_seed_or_a_frame_makes_no_case_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_phrasing_makes_a_case_and_a_seed_or_a_frame_makes_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(extraction, "catalogue", lambda: {"soft_email": ("en",)})
-    once = extraction.measure(seeds=(0,))["all", "recall", "all", "all"]
-    thrice = extraction.measure(seeds=(0, 1, 2))["all", "recall", "all", "all"]
-    assert once.n == thrice.n == len(extraction.PHRASED) * len(WORDINGS)
+
+    def texts(seed: int) -> list[int | None]:
+        variants = [load("soft_email").variant(seed, split) for split in extraction.PHRASED]
+        return [one.policy_phrasing(wording) for one in variants for wording in WORDINGS]
+
+    def n(*seeds: int) -> int:
+        return extraction.measure(seeds=seeds)["all", "recall", "all", "all"].n
+
+    again = next(seed for seed in range(1, 60) if texts(seed) == texts(0))
+    assert n(0) == n(0, again) == len(texts(0))
+    assert n(0, 1) == 2 * len(texts(0))
 
 
 def test_half_of_everything_is_held_out() -> None:
