@@ -26,6 +26,8 @@ ERRORED: Status = "errored"
 NOT_PLAYED: Status = "not played"
 HEADS = ("planned", "played", "errored", "silent")
 UNKNOWN = "-"
+# The folders before a file's name: /home/me/project/.
+_FOLDERS = re.compile(r"(?<![\w:/.~])/(?:[\w.@+-]+/)+(?=[\w.-]+\.\w)")
 # As ``tasks.build`` names a sample: family.locale-seed-condition, and the defense where
 # several are played side by side.
 _SAMPLE_ID = re.compile(
@@ -148,13 +150,18 @@ class PlannedEpisodes:
                     "log": log,
                     "task": of.task,
                     "status": NOT_PLAYED if error is None else ERRORED,
-                    # A provider's error may repeat the key that it refuses.
-                    "reason": None if error is None else Masker(library=False)(error),
+                    "reason": None if error is None else _shareable(error),
                 }
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each planned episode without a verdict."""
         return [row for key, row in self._rows.items() if key not in self._played]
+
+
+def _shareable(error: str) -> str:
+    """An error without secrets or folders of this machine, since frames are handed on."""
+    # A provider's error may repeat the key that it refuses.
+    return _FOLDERS.sub("", Masker(library=False)(error))
 
 
 class _FactsOfOthers:

@@ -15,6 +15,8 @@ from constraintrot.report.page import source
 from tests.conftest import Run
 from tests.helpers import answering
 
+DOWN = "down at http://localhost:1/v1/chat.json (/home/me/.venv/lib-1/client.py:7)"
+
 
 def failing(after: int) -> Model:
     """A summarizer that is down after so many summaries."""
@@ -24,7 +26,7 @@ def failing(after: int) -> Model:
         nonlocal made
         made += 1
         if made > after:
-            raise RuntimeError("the summarizer is down")
+            raise RuntimeError(f"the summarizer is {DOWN}")
         return "Work goes on."
 
     return answering(write)
@@ -45,6 +47,13 @@ def test_errored_episodes_are_planned_and_not_played(log: Path) -> None:
     assert errored["violation"].isna().all()
     assert "the summarizer is down" in errored["reason"].iloc[0]
     assert len(episodes([log])) == 6
+
+
+def test_an_error_that_is_handed_on_names_no_folder_of_this_machine(log: Path) -> None:
+    frame = planned_episodes([log])
+    for reason in frame[frame["status"] == "errored"]["reason"]:
+        assert "down at http://localhost:1/v1/chat.json (client.py:7)" in reason
+        assert "/home" not in reason
 
 
 def test_every_table_says_what_errored(log: Path) -> None:
