@@ -161,7 +161,7 @@ def _sample(
 def _metadata(
     variant: Variant, play: PlaySettings, parameters: Parameters, allowed: bool
 ) -> dict[str, Any]:
-    scenario = variant.scenario
+    scenario, wording = variant.scenario, parameters.wording_of(variant.seed)
     condition, compactor = play.condition, play.compactor.settings
     if not condition.compacts:
         compactor = Settings("none")
@@ -171,7 +171,7 @@ def _metadata(
         family=scenario.family,
         kind=scenario.kind,
         locale=scenario.locale,
-        wording=parameters.wording_of(variant.seed),
+        wording=wording,
         channel=parameters.channel,
         condition=condition.name,
         compactor=compactor.name,
@@ -207,7 +207,7 @@ def _metadata(
         **{name: value for name, value in told.items() if LATER.get(name) != value},
         **origin(scenario),
         "probe": parameters.probe,
-        "policy_phrasing": variant.policy_phrasing(parameters.wording_of(variant.seed)),
+        "policy_phrasing": variant.policy_phrasing(wording),
         "texts": variant.texts,
         **own,
     }

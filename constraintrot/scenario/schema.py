@@ -293,7 +293,7 @@ class Variant:
         return self._phrasing(self._known(wording, len(self.scenario.policy[wording])))
 
     def _known(self, wording: Wording, count: int) -> int:
-        """How many of today's ``count`` phrasings this version of the texts has."""
+        """The number of phrasings in this version of the texts, where today's has ``count``."""
         before = self.scenario.worded if wording != "declarative" else None
         return before if before and self.texts < WORDED else count
 

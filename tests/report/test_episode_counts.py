@@ -51,7 +51,9 @@ def test_errored_episodes_are_planned_and_not_played(log: Path) -> None:
 
 def test_an_error_that_is_handed_on_names_no_folder_of_this_machine(log: Path) -> None:
     frame = planned_episodes([log])
-    for reason in frame[frame["status"] == "errored"]["reason"]:
+    reasons = frame[frame["status"] == "errored"]["reason"]
+    assert len(reasons) == 2
+    for reason in reasons:
         assert "down at http://localhost:1/v1/chat.json (client.py:7)" in reason
         assert "/home" not in reason
 

@@ -28,11 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NO_OTHER = "needs a second model (--other)"
-# Settings that a frame has as columns, so that a query may hold them.
-_QUERIED = (
-    "context_tokens", "prompt", "budget_words", "scaffold", "tools", "compactor", "channel",
-    "wording",
-)  # fmt: skip
+# Settings that a frame has as columns, so that a query may hold them, beside those that all claims hold.
+_QUERIED = ("context_tokens", "prompt", "budget_words", "scaffold", "tools")
 
 
 @dataclass(frozen=True)
