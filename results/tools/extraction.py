@@ -142,9 +142,7 @@ def _found_in(variant: Variant, wording: Wording, channel: str) -> Iterator[Case
     in_policy_turn = [span.text for span in spans if span.at == at]
     suffix = "_tool_read" if channel == "tool" else ""
     groups = _groups(scenario) | {"wording": wording, "channel": channel, "split": split}
-    unit = (
-        f"{scenario.family}.{scenario.locale}.{wording}.{split}.{variant.policy_phrasing(wording)}"
-    )
+    unit = f"{scenario.family}.{scenario.locale}.{_phrased(variant, wording)}"
     seen = scenario.family in SEEN and split == "tuning"
     yield Case(f"recall{suffix}", unit, _kept(in_policy_turn, episode), seen, groups)
     yield Case(f"exact{suffix}", unit, in_policy_turn == [episode.policy], seen, groups)
@@ -152,6 +150,11 @@ def _found_in(variant: Variant, wording: Wording, channel: str) -> Iterator[Case
         meets = one.at == at and _overlap(messages[at].text, one.text, episode.policy)
         span = unit if meets else f"{unit} {one.text}"
         yield Case(f"precision{suffix}", span, meets, seen, groups)
+
+
+def _phrased(variant: Variant, wording: Wording) -> str:
+    """Name a policy, or the neutral text in its place, among those of its scenario."""
+    return f"{wording}.{variant.split}.{variant.policy_phrasing(wording)}"
 
 
 def _floor(seeds: Sequence[int]) -> Iterator[Case]:
@@ -172,8 +175,7 @@ def _alarmed(variant: Variant, wording: Wording, channel: str) -> Iterator[Case]
     for at, message in enumerate(messages):
         neutral = variant.neutral(wording) in message.text
         kind = "neutral" if neutral else "message"
-        text = f"{wording}.{split}.{variant.policy_phrasing(wording)}" if neutral else message.text
-        unit = f"{name} {text}"
+        unit = f"{name} {_phrased(variant, wording) if neutral else message.text}"
         if message.role in TRUSTED:
             yield Case(f"{ALARM}_{kind}", unit, at not in alarms, seen, _groups(scenario))
 
