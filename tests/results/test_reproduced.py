@@ -20,6 +20,7 @@ def test_all_reproductions_are_there() -> None:
         "acting-1.5b-languages",
         "acting-1.5b-rounds",
         "acting-1.5b-rule-first",
+        "acting-1.5b-wordings",
         "local-1.5b",
     ]
 
