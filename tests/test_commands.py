@@ -18,13 +18,15 @@ pytestmark = pytest.mark.early
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # What a sequence needs that a test has not: weights, a key, a network, another package, a
 # framework (tests/harnesses has those), a coding agent (tests/cli/test_pin.py), sessions
-# (tests/doctor has those), Ray and Flow (tests/runs/sweep), a shell, minutes.
+# (tests/doctor has those), Ray and Flow (tests/runs/sweep), a shell.
 _NOT_HERE = re.compile(
     r"pip install|--model (?!scripted/)|\bharness=|\blocal/|[<>|]|badge"
     r"|constraintrot (?:doctor|sweep)|scout scan|attack (search|transfer|report)"
     r"|\bpin (?:install|status|uninstall|export|trust)|\bmodels\b|\.\.\.|^(?!\$ (inspect|constraintrot) )",
     re.MULTILINE,
 )
+# Minutes of a script, which tests/runs/reproduce plays in small.
+_MINUTES = re.compile(r"^. constraintrot reproduce --model scripted/", re.MULTILINE)
 # They run as tests of their own: tests/test_your_policy.py and tests/test_tutorials.py.
 _TUTORIALS = (
     "docs/your-policy.md",
@@ -70,7 +72,13 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("played")
 
 
-@pytest.mark.parametrize("lines", RUNNABLE.values(), ids=RUNNABLE)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param(lines, id=name, marks=[pytest.mark.soak] * bool(_MINUTES.search(lines[0])))
+        for name, lines in RUNNABLE.items()
+    ],
+)
 def test_commands_run_as_they_are_written(
     lines: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: Path
 ) -> None:

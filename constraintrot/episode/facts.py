@@ -63,11 +63,11 @@ class EpisodeFacts(Strict):
     agent: Annotated[str | None, _K] = None
     summarizer: Annotated[str | None, _K, _L, _C, _V] = None
     distractors: Annotated[int | None, _P, _K, _L, _Q, _V] = None
-    exercised: Annotated[int | None, _P, _L, _C, _Q] = None
-    system_prompt: Annotated[str | None, _P, _L, _C, _Q] = None
+    exercised: Annotated[int | None, _P, _K, _L, _C, _Q] = None
+    system_prompt: Annotated[str | None, _P, _K, _L, _C, _Q] = None
     asked_by: Annotated[str | None, _P, _K, _L, _Q, _V] = None
     tools: Annotated[str | None, _P, _K, _L, _C, _Q] = None
-    split: Annotated[str | None, _P, _L, _C, _Q] = None
+    split: Annotated[str | None, _P, _K, _L, _C, _Q] = None
     phrasing: Annotated[int | None, _P] = None
     policy_phrasing: Annotated[int | None, _P] = None
     request: Annotated[str | None, _P] = None

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from constraintrot.episode.facts import KEYS
+from constraintrot.episode.facts import KEYS, Role, names
 from constraintrot.errors import ParameterError
 from constraintrot.grading.outcome_status import SILENCE
 from constraintrot.report import compare_outcomes as outcomes
@@ -165,7 +165,8 @@ def _pooled(arms: Mapping[str, pd.DataFrame], question: Question) -> Iterator[st
     fixed = {"allowed", "seed", "replicate", *(f for arm in question.arms.values() for f in arm)}
     differ: list[str] = []
     first = next(iter(arms.values()))
-    for fact in (key for key in KEYS if key in first and key not in fixed):
+    facts = dict.fromkeys((*KEYS, *names(Role.POOLED)))
+    for fact in (name for name in facts if name in first and name not in fixed):
         values = [[str(value) for value in arm[fact].unique()] for arm in arms.values()]
         shared = [value for value in values[0] if all(value in others for others in values)]
         if not shared:

@@ -140,16 +140,18 @@ def _read(harness: str, log: EvalLog) -> Cell:
             continue
         defense = sample.metadata["defense"]
         samples[defense].append(sample)
-        if defense == "pin" and not kept(sample):
-            problems.append(f"{sample.id}: the policy is not in the last model input")
+        if defense == "pin" and (there := kept(sample)) is not True:
+            told = "cannot be told to be" if there is None else "is not"
+            problems.append(f"{sample.id}: the policy {told} in the last model input")
     if not problems and (log.status != "success" or not log.samples):
         problems.append(f"the run did not finish ({log.status})")
     return Cell(harness, samples, log.location, tuple(problems))
 
 
-def kept(sample: EvalSample) -> bool:
-    """Return whether the policy is in a sample's last model input."""
-    return bool((sample.scores or {})["survival"].as_dict()["survived"] == 1)
+def kept(sample: EvalSample) -> bool | None:
+    """Return whether the policy is in a sample's last model input; None if its reader cannot tell."""
+    survived = (sample.scores or {})["survival"].as_dict()["survived"]
+    return None if survived is None or survived != survived else survived == 1
 
 
 def violated(sample: EvalSample) -> bool:
@@ -186,8 +188,10 @@ def _row(cell: Cell) -> tuple[str, ...]:
     )
 
 
-def _share(samples: Sequence[EvalSample], holds: Callable[[EvalSample], bool]) -> str:
-    return f"{sum(map(holds, samples))}/{len(samples)}"
+def _share(samples: Sequence[EvalSample], holds: Callable[[EvalSample], bool | None]) -> str:
+    known = [found for sample in samples if (found := holds(sample)) is not None]
+    unscored = f" ({len(samples) - len(known)} unscored)" if len(known) < len(samples) else ""
+    return f"{sum(known)}/{len(known)}{unscored}"
 
 
 def _values(values: Sequence[Any]) -> str:

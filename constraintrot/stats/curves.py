@@ -23,11 +23,13 @@ class Trend:
     Attributes:
         slope_sign: 1 if the rate rises with the dose within clusters, -1 if it falls,
             0 if neither.
-        p_value: two-sided, of no trend; exact if each cluster has every dose.
+        p_value: two-sided and exact, of no trend; None if no episode has every dose.
+        n: number of episodes that have every dose; the others are left out.
     """
 
     slope_sign: int
-    p_value: float
+    p_value: float | None
+    n: int
 
 
 @dataclass(frozen=True)
@@ -64,30 +66,37 @@ class SurvivalCurve:
     censored: int
 
 
-def trend(doses: npt.ArrayLike, outcomes: npt.ArrayLike, labels: Labels) -> Trend:
+def trend(outcomes: npt.ArrayLike, labels: Labels) -> Trend:
     """Test whether a rate rises or falls with the dose.
 
     The trend is tested within clusters, so a variant that always violates has no
     influence. The statistic is the product of the doses' ranks and the outcomes,
     summed by cluster; its distribution is that of reversing the order of the doses in
-    whole clusters.
+    whole clusters. That is exact only where each cluster has every dose equally often,
+    so an episode that lacks a dose is left out.
 
     Args:
-        doses: dose of each episode.
-        outcomes: 0 or 1, one per episode.
+        outcomes: 0 or 1, or nan where an episode has no outcome at a dose; shape
+            (doses, episodes), by ascending dose.
         labels: cluster of each episode.
 
     Raises:
-        ParameterError: ``doses`` and ``outcomes`` differ in length.
+        ParameterError: ``outcomes`` is of another shape, or has a value that is not 0 or 1.
     """
-    dose, hit = np.asarray(doses, np.float64), np.asarray(outcomes, np.float64)
-    if dose.shape != hit.shape:
-        raise ParameterError(f"{len(dose)} doses for {len(hit)} outcomes")
-    ranks = np.unique(dose, return_inverse=True)[1]
+    hit, codes = np.asarray(outcomes, np.float64), clusters.codes_of(labels)
+    if hit.ndim != 2 or hit.shape[1] != len(codes):
+        raise ParameterError(
+            f"outcomes of shape {hit.shape} for {len(codes)} labels; give one row a dose"
+            " and one column a label"
+        )
+    complete = ~np.isnan(hit).any(0)
+    hit, codes = hit[:, complete], codes[complete]
+    clusters.binary(hit)
     # Twice the rank's distance from the middle, so that the sums are integers.
-    centred = 2.0 * ranks - ranks.max()
-    scores = np.bincount(clusters.codes_of(labels), centred * hit).astype(np.float64)
-    return Trend(int(np.sign(scores.sum())), flip_test(scores))
+    centred = 2.0 * np.arange(len(hit)) - (len(hit) - 1)
+    scores = np.bincount(codes, centred @ hit).astype(np.float64)
+    p_value = flip_test(scores) if len(codes) else None
+    return Trend(int(np.sign(scores.sum())), p_value, len(codes))
 
 
 def rounds_to_loss(

@@ -7,7 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 from click.testing import Result
+from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessage, ChatMessageTool
+from inspect_ai.scorer import Score
 
 from constraintrot.defenses import HOOKS
 from constraintrot.episode.episode import Episode
@@ -157,6 +159,18 @@ def test_a_policy_that_is_not_there_with_pins_is_named(
         "replay: soft_email.en-0-compaction-pin: the policy is not in the last model input"
         in result.stderr
     )
+
+
+def test_a_sample_whose_reader_cannot_tell_counts_for_neither() -> None:
+    read = [comparison.kept(of_survival(value)) for value in (1.0, 0.0, float("nan"))]
+    assert read == [True, False, None]
+    samples = [of_survival(value) for value in (1.0, 0.0, float("nan"))]
+    assert comparison._share(samples, comparison.kept) == "1/2 (1 unscored)"
+
+
+def of_survival(value: float) -> EvalSample:
+    score = Score(value={"survived": value})
+    return EvalSample(id=1, epoch=1, input="", target="", scores={"survival": score})
 
 
 def test_a_missing_extra_is_named_and_the_rest_runs(

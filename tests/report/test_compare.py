@@ -158,6 +158,14 @@ def test_a_refusal_in_words_is_no_silence() -> None:
 def test_what_else_differs_and_what_is_pooled_is_said() -> None:
     rows = [arm("none", [1] * 8, compactor="truncate"), arm("pin", [0] * 8, compactor="summarize")]
     assert any("differ in compactor (truncate; summarize) too" in one for one in asked(*rows).notes)
+    for fact, values in {"split": ("tuning", "held_out"), "steps": (1, 4)}.items():
+        rows = [
+            arm(name, [1.0] * 8, **{fact: value})
+            for name, value in zip(("none", "pin"), values, strict=True)
+        ]
+        assert any(
+            f"differ in {fact} ({values[0]}; {values[1]}) too" in one for one in asked(*rows).notes
+        )
     pooled = [
         arm(name, [float(name == "none")] * 8, locale=locale)
         for name in ("none", "pin")

@@ -1,6 +1,7 @@
 """Budget curves, Kaplan-Meier, success at k."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -102,27 +103,49 @@ def test_bad_rounds() -> None:
 
 
 def test_a_budget_curve() -> None:
-    words = np.tile([15, 60, 300], 20)
-    outcomes = np.tile([1, 1, 0], 20)
-    found = trend(words, outcomes, np.repeat(range(20), 3))
+    found = trend(np.repeat([[1], [1], [0]], 20, axis=1), range(20))
     assert found.slope_sign == -1
     assert found.p_value == pytest.approx(2 / 2**20)
 
 
 def test_a_flat_curve() -> None:
-    found = trend([15, 300] * 8, [1] * 16, np.repeat(range(8), 2))
+    found = trend(np.ones((2, 8)), range(8))
     assert (found.slope_sign, found.p_value) == (0, 1.0)
 
 
 def test_variants_that_always_violate_are_no_trend() -> None:
     # Within each variant nothing changes with the budget.
-    found = trend([15, 300] * 8, np.repeat([1, 0], 8), np.repeat(range(8), 2))
+    found = trend([[1] * 4 + [0] * 4] * 2, range(8))
     assert found.p_value == 1
 
 
+def test_replicates_of_a_variant_are_one_observation() -> None:
+    found = trend(np.repeat([[1], [0]], 12, axis=1), np.repeat(range(4), 3))
+    assert found.p_value == pytest.approx(2 / 2**4)
+
+
+def test_episodes_without_every_dose_are_no_trend() -> None:
+    played = np.where(np.arange(30) < 6, 1.0, math.nan)
+    found = trend([played, np.ones(30)], range(30))
+    assert (found.slope_sign, found.p_value) == (0, 1.0)
+    assert found.n == 6
+    nothing = trend([[1, math.nan], [math.nan, 1]], range(2))
+    assert (nothing.n, nothing.slope_sign, nothing.p_value) == (0, 0, None)
+
+
+def test_without_a_trend_five_per_cent_are_found_where_doses_have_other_variants() -> None:
+    draws = np.random.default_rng(0)
+    found = 0
+    for _ in range(400):
+        outcomes = draws.integers(0, 2, (2, 30)).astype(float)
+        outcomes[0, 8:] = math.nan
+        found += (trend(outcomes, range(30)).p_value or 0) <= 0.05
+    assert found / 400 <= 0.05
+
+
 def test_doses_without_outcomes() -> None:
-    with pytest.raises(ParameterError, match="2 doses for 1 outcomes"):
-        trend([1, 2], [1], [0, 0])
+    with pytest.raises(ParameterError, match="shape"):
+        trend([[1], [1]], [0, 0])
 
 
 @pytest.mark.parametrize(("hits", "tries", "k"), [(2, 5, 1), (2, 5, 3), (0, 4, 2), (3, 6, 6)])

@@ -28,6 +28,8 @@ PAPER = "paper.yaml"
 Wanted: TypeAlias = str | int | float | bool
 Where: TypeAlias = dict[str, Wanted | list[Wanted] | None]
 Verdict: TypeAlias = Literal["same", "opposite", "cannot tell", "not measured"]
+# What an arm may ask of its episodes that no plan fixes, and that may be unknown of one.
+_MEASURED = ("survived",)
 
 
 class Arm(Strict):
@@ -166,6 +168,13 @@ def paper() -> Claims:
     """Return the claims of the paper as this package states them for any model."""
     at = resources.files("constraintrot.report.claims").joinpath(PAPER)
     return load(at, TypeAdapter(Claims))
+
+
+def unplaced(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
+    """The rows that would meet all conditions if what was measured in them were known."""
+    asked = [name for name in _MEASURED if where.get(name) is not None]
+    part = chosen(frame, {name: wanted for name, wanted in where.items() if name not in asked})
+    return part[part[asked].isna().any(axis=1)]
 
 
 def chosen(frame: pd.DataFrame, where: Where) -> pd.DataFrame:

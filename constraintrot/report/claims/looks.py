@@ -4,7 +4,9 @@ A claim's p-value at a look is that of O'Brien and Fleming's boundary through it
 (``stats.sequential.spent``), and its p-value is the least of those so far. That is one valid
 p-value a claim, whenever its looks end, so Holm's adjustment over all planned claims keeps the
 family-wise error at every look (Maurer & Bretz, Multiple testing in group sequential trials using
-graphical approaches, 2013). A claim that is decided is decided for good, and costs no more.
+graphical approaches, 2013). A verdict takes the least p-value of its own direction: an earlier look
+that nearly said the contrary lends it nothing. A claim that is decided is decided for good, and
+costs no more.
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from constraintrot.report.claims.decide import Why
 from constraintrot.report.claims.declared import REPRODUCTION, Claim, Claims
-from constraintrot.report.claims.verdicts import Answered, measured, settled
+from constraintrot.report.claims.verdicts import Answered, both_p_values, measured, settled
 from constraintrot.report.page.primary import Declared, Family
 from constraintrot.stats.sequential import spent
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 Sizes: TypeAlias = Sequence[Mapping[str, int]]
 """By look, from the first: how many of the first seeds of each family a claim is decided on."""
+_CONTRARY = Why("n", "an earlier look said more for the contrary")
 Measure: TypeAlias = "Callable[[Claim, Claims, pd.DataFrame], Answered]"
 
 
@@ -61,6 +65,8 @@ def looked(
     declared = Declared(margin=claims.margin, also=REPRODUCTION, claims=())
     planned = [claim for claim in claims.claims if claim.title in sizes]
     least = dict.fromkeys(sizes, 1.0)
+    # Of what a claim expects, and of the contrary.
+    own = dict.fromkeys(sizes, (1.0, 1.0))
     decided: dict[str, int] = {}
     kept: dict[str, Answered] = {}
     family = Family(declared, (), (), 0)
@@ -72,15 +78,23 @@ def looked(
             if at <= looks:
                 part = within(frame, sizes[claim.title][at - 1])
                 kept[claim.title] = measure(claim, claims, part)
-                p_value = kept[claim.title].p_value
-                now = 1.0 if p_value is None else spent(p_value, at, looks)
-                least[claim.title] = min(least[claim.title], now)
+                if (p_value := kept[claim.title].p_value) is None:
+                    continue
+                least[claim.title] = min(least[claim.title], spent(p_value, at, looks))
+                both = (spent(one, at, looks) for one in both_p_values(kept[claim.title].tests))
+                same, opposite = map(min, own[claim.title], both)
+                own[claim.title] = same, opposite
         told = [replace(kept[one.title], p_value=least[one.title]) for one in planned]
         answered, family = settled(told, frame, declared)
         for one in answered:
-            if one.verdict in ("same", "opposite") and one.claim.title not in decided:
-                decided[one.claim.title] = at
-            kept[one.claim.title] = one
+            title = one.claim.title
+            told_so = one.verdict in ("same", "opposite")
+            if told_so and own[title][one.verdict == "opposite"] > least[title]:
+                kept[title] = replace(one, verdict="cannot tell", why=(_CONTRARY,))
+                continue
+            kept[title] = one
+            if told_so:
+                decided.setdefault(title, at)
     return Looked(tuple(kept[one.title] for one in planned), family, decided)
 
 

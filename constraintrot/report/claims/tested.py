@@ -49,7 +49,12 @@ class Tested:
 
 
 def tested(
-    test: Test, value: Value, planned: Mapping[str, pd.DataFrame], margin: float, varied: set[str]
+    test: Test,
+    value: Value,
+    planned: Mapping[str, pd.DataFrame],
+    unplaced: Mapping[str, pd.DataFrame],
+    margin: float,
+    varied: set[str],
 ) -> Tested:
     """What a test says of its arms' episodes.
 
@@ -58,6 +63,8 @@ def tested(
         value: what is compared.
         planned: the episodes by arm; those without a verdict are in no rate, and the test has
             to hold whatever they would have done.
+        unplaced: by arm, the episodes of which nobody knows whether they are in it; an unpaired
+            test has to hold wherever they are.
         margin: difference of rates that counts as none.
         varied: columns in which the arms differ, on which nothing is paired.
     """
@@ -80,9 +87,11 @@ def tested(
         compared = Compared(ALL, test.a, test.b, value, outcomes.comparison, pairs=pairs)
     decided = decide(outcomes, test.b_is, margin, value, test.a)
     a, b = (_completed(part, on) for part in (a, b))
-    if silent := sum(int(is_silent(part, value).sum()) for part in (a, b)):
+    more = [unplaced[name][: 0 if test.paired else None] for name in (test.a, test.b)]
+    silent = sum(int(is_silent(part, value).sum()) for part in (a, b))
+    if silent := silent + len(more[0].index.union(more[1].index)):
         extremes = [
-            _outcomes(_filled(a, value, filled), _filled(b, value, 1 - filled), test, value, on)[0]
+            _outcomes(*_extreme((a, b), more, value, filled), test, value, on)[0]
             for filled in (0.0, 1.0)
         ]
         decided = _whatever(
@@ -104,8 +113,8 @@ def _whatever(decided: Decided, extremes: Sequence[Decided], silent: int) -> Dec
     why = decided.why
     if min(p_same, p_opposite) > ALPHA >= min(decided.p_same, decided.p_opposite):
         words = (
-            f"{silent} episodes made no readable call or have no verdict, and it depends on what they"
-            " would have done"
+            f"{silent} episodes made no readable call, have no verdict, or do not tell whether the"
+            " policy survived, and it depends on them"
         )
         why = (Why("silence", words),)
     return replace(decided, p_same=p_same, p_opposite=p_opposite, why=why)
@@ -122,13 +131,18 @@ def _useful(part: pd.DataFrame) -> pd.DataFrame:
 
 
 def is_silent(part: pd.DataFrame, value: Value) -> pd.Series[bool]:
-    """Of which episodes nobody knows what they would have done.
+    """Of which episodes nobody knows the value.
 
-    Of one without a readable call it is known whether the policy survived, and that nothing
-    was done.
+    Of one without a readable call it is known that nothing was done, and it may be known whether
+    the policy survived.
     """
-    lost = part["violation"].isna()
+    lost = part["violation"].isna() | part[value].isna()
     return lost | part["outcome"].isin(SILENT) if value == "violation" else lost
+
+
+def at_most(part: pd.DataFrame, value: Value) -> float:
+    """The rate of an arm if each silent episode has the value; nan of an empty arm."""
+    return float(_filled(part, value, 1.0)[value].mean())
 
 
 def _completed(part: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
@@ -137,13 +151,34 @@ def _completed(part: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
     One that did not end may not know what it would have been compacted with. One that was
     played again counts as it ended then.
     """
-    part, lost = part.copy(), part["violation"].isna()
+    lost = part["violation"].isna()
+    if not lost.any():
+        return part
+    part = part.copy()
     for name in {*on} - {*IDENTITY}:
         shared = part.loc[~lost, name].unique()
         if len(shared) == 1:
             part.loc[lost & part[name].map(design.is_none), name] = shared[0]
     again = part.loc[lost.sort_values(kind="stable").index].duplicated([*on])
     return part[~(lost & again)]
+
+
+def _extreme(
+    arms: Sequence[pd.DataFrame], unplaced: Sequence[pd.DataFrame], value: Value, filled: float
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Two arms with as many ``filled`` in the first as can be, and as few in the second.
+
+    An unplaced episode of which the value is unknown too is taken for one in each arm, since it is
+    not known which of the two would say less.
+    """
+    import pandas as pd
+
+    found: list[pd.DataFrame] = []
+    for arm, more, at in zip(arms, unplaced, (filled, 1 - filled), strict=True):
+        more = _filled(more, value, at)
+        found.append(pd.concat([_filled(arm, value, at), more[more[value] == at]]))
+    first, second = found
+    return first, second
 
 
 def _filled(part: pd.DataFrame, value: Value, filled: float) -> pd.DataFrame:

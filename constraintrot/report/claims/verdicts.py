@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import nan
 from typing import TYPE_CHECKING
 
 from constraintrot.episode.facts import IDENTITY
@@ -26,8 +27,9 @@ from constraintrot.report.claims.declared import (
     Verdict,
     Where,
     chosen,
+    unplaced,
 )
-from constraintrot.report.claims.tested import Tested, is_silent, scored, tested
+from constraintrot.report.claims.tested import Tested, at_most, is_silent, scored, tested
 from constraintrot.report.episode_counts import played
 from constraintrot.report.page import design, primary
 from constraintrot.report.page.primary import Declared, Family, Further
@@ -58,6 +60,8 @@ class Answered:
         rows: positions of its episodes in the frame.
         scaffolds: of these episodes, by name.
         silent: by arm, the number of planned episodes of which nobody knows what they would have done.
+        premise: the rate of the premise's arm if all its silent episodes had the value; nan
+            without one.
     """
 
     claim: Claim
@@ -71,6 +75,7 @@ class Answered:
     rows: frozenset[int]
     scaffolds: tuple[str, ...]
     silent: Mapping[str, int] = field(default_factory=dict[str, int])
+    premise: float = nan
 
 
 def answer(
@@ -139,6 +144,7 @@ def measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
     """
     where = {name: {**claims.held, **claim.where, **arm.where} for name, arm in claim.arms.items()}
     planned = {name: chosen(frame, where[name]) for name in claim.arms}
+    open_ = {name: unplaced(frame, where[name]) for name in claim.arms}
     parts = {name: scored(part, claim.arms[name].value) for name, part in planned.items()}
     rates = {
         name: None if part.empty else frame_rate(part, claim.arms[name].value)
@@ -147,7 +153,7 @@ def measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
     unmeasured = [name for name, part in parts.items() if part.empty]
     lacking = {name for name in unmeasured if not claim.arms[name].control}
     tests = tuple(
-        tested(test, claim.arms[test.a].value, planned, claims.margin, _varied(where, test))
+        tested(test, claim.arms[test.a].value, planned, open_, claims.margin, _varied(where, test))
         for test in claim.tests
         if not lacking & {test.a, test.b}
     )
@@ -176,6 +182,9 @@ def measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
             name: int(is_silent(part, claim.arms[name].value).sum())
             for name, part in planned.items()
         },
+        nan
+        if claim.premise is None
+        else at_most(planned[claim.premise.arm], claim.arms[claim.premise.arm].value),
     )
 
 
@@ -229,7 +238,7 @@ def claim_p_value(tests: Sequence[Tested]) -> float | None:
     """
     if all(test.decided is None for test in tests):
         return None
-    shown = min(_both_p_values(tests))
+    shown = min(both_p_values(tests))
     depends = any(why.reason == "silence" for why in tests[0].why)
     if shown > ALPHA and len(tests) == 1 and tests[0].test.b_is in DIFFERENCES and not depends:
         comparison = tests[0].compared and tests[0].compared.comparison
@@ -237,7 +246,8 @@ def claim_p_value(tests: Sequence[Tested]) -> float | None:
     return shown
 
 
-def _both_p_values(tests: Sequence[Tested]) -> tuple[float, float]:
+def both_p_values(tests: Sequence[Tested]) -> tuple[float, float]:
+    """The p-values of what a claim expects, and of the contrary; 1 where there is none."""
     decided = [test.decided for test in tests]
     same = max(1.0 if one is None else one.p_same for one in decided)
     opposite = min(1.0 if one is None else one.p_opposite for one in decided)
@@ -251,7 +261,7 @@ def _with_verdict(one: Answered) -> Answered:
         return one
     if unmet := _unmet_premise(one):
         return replace(one, verdict="cannot tell", why=(unmet,))
-    same, opposite = _both_p_values(one.tests)
+    same, opposite = both_p_values(one.tests)
     if one.adjusted is not None and max(one.adjusted, min(same, opposite)) <= ALPHA:
         return replace(one, verdict="same" if same <= opposite else "opposite")
     return replace(one, verdict="cannot tell", why=tuple(_reasons(one)))
@@ -262,12 +272,18 @@ def _unmet_premise(one: Answered) -> Why | None:
         return None
     if (rate := one.arms[premise.arm]) is None:
         return Why("no control", f"no episode of {premise.arm}")
-    return Why("premise", premise.words) if rate.estimate > premise.at_most else None
+    if rate.estimate > premise.at_most:
+        return Why("premise", premise.words)
+    if one.premise > premise.at_most:
+        silent = one.silent[premise.arm]
+        words = f"{silent} episodes of {premise.arm} are silent, and the premise depends on them"
+        return Why("silence", words)
+    return None
 
 
 def _reasons(one: Answered) -> Iterator[Why]:
     yield from (why for test in one.tests for why in test.why)
-    if one.adjusted is not None and min(_both_p_values(one.tests)) <= ALPHA:
+    if one.adjusted is not None and min(both_p_values(one.tests)) <= ALPHA:
         yield Why("n", f"adjusted over the primary claims, {p_text(one.adjusted)}")
     elif not any(test.why for test in one.tests):
         yield Why("n", "one test says what is expected, another the contrary, neither with enough")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from constraintrot.episode.facts import KEYS
+from constraintrot.episode.facts import KEYS, Role, names
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import stored
 from constraintrot.report.episode_counts import is_played
@@ -136,7 +136,7 @@ def _joined(reading: Reading, given: Sequence[str]) -> Source:
         # Played in another run is played: what counts once, was planned once.
         planned = pd.concat([frame, whole[~done]], ignore_index=True)
         planned = planned[~_keys(planned).duplicated()].reset_index(drop=True)
-    notices = [*reading.notices, *twice]
+    notices = [*reading.notices, *twice, *_pooled(frame)]
     if reading.others:
         notices.append(f"Logs of other tasks, left out: {reading.others}.")
     known = set(frame["episode"])
@@ -144,6 +144,22 @@ def _joined(reading: Reading, given: Sequence[str]) -> Source:
     listed = sorted(reading.runs.values(), key=lambda run: (run.created, run.log))
     notices += _unfinished(listed)
     return Source(frame, listed, reading.details, notices, reading.inputs, planned=planned)
+
+
+def _pooled(frame: pd.DataFrame) -> list[str]:
+    """Return a notice of each fact whose values the page neither names nor holds fixed."""
+    apart = {*names(Role.SETTING), *names(Role.VARIED)}
+    notices: list[str] = []
+    for fact in (name for name in names(Role.POOLED) if name in frame and name not in apart):
+        known = frame[frame[fact].notna()]
+        of_subjects = known.groupby(["agent", "scaffold"])[fact].unique()
+        if several := next((list(values) for values in of_subjects if len(values) > 1), []):
+            told = ", ".join(sorted(map(str, several)))
+            notices.append(
+                f"Rates pool episodes of several values of {fact} ({told}): give the page the logs of"
+                " one of them."
+            )
+    return notices
 
 
 def _unfinished(listed: Sequence[runs.Run]) -> list[str]:

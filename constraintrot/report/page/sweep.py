@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from constraintrot.report.arms import labels
+from constraintrot.episode.facts import KEYS
+from constraintrot.errors import ParameterError
+from constraintrot.report.arms import arms
 from constraintrot.report.page import design, paper
 from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.figure import curve
@@ -93,6 +95,7 @@ VARIED = (
         f"for w in declarative imperative consequence reminder; do {_EVAL} -T wording=$w; done",
     ),
 )  # fmt: skip
+_UNTESTED = "No trend is tested: no variant and replicate was scored at every budget."
 # Further settings, which share one section; the paper has no figures for them.
 OTHERS = ("prompt", "context_tokens", "compact_at")
 
@@ -230,14 +233,28 @@ def budget(cells: Cells, frame: pd.DataFrame) -> Section:
 
 
 def _trend(sweep: Sweep) -> tuple[str, ...]:
-    scored = sweep.frame[sweep.frame["violation"].notna()]
-    words = [float(value) for value in scored["budget_words"]]
-    found = trend(words, scored["violation"].to_numpy(float), labels(scored))
+    budgets = {str(value): {"budget_words": value} for value in sweep.values}
+    everything_else = [key for key in KEYS if key != "budget_words"]
+    try:
+        matched = arms(sweep.frame, budgets, on=everything_else, unmatched=True)
+    except ParameterError:
+        # A source has each episode once, so the budgets share none.
+        return (_UNTESTED,)
+    found = trend([matched.values[name] for name in budgets], matched.labels)
+    if found.p_value is None:
+        return (_UNTESTED,)
     more = {1: "more", -1: "fewer", 0: "neither more nor fewer"}[found.slope_sign]
-    return (
+    scored = int(sweep.frame["violation"].notna().sum())
+    left = scored - found.n * len(budgets)
+    tested = (
         f"With more words {more} violations within variants, {p_text(found.p_value)} (exact,"
-        " exploratory: not adjusted).",
+        " exploratory: not adjusted)."
     )
+    said = (
+        f"This test leaves out {left} of {scored} episodes: their variant and replicate were not"
+        " scored at every budget."
+    )
+    return (tested, said) if left else (tested,)
 
 
 def _shown(value: object) -> str:

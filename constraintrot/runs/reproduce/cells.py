@@ -121,16 +121,29 @@ def requests(claim: Claim, claims: Claims, families: Sequence[str]) -> dict[str,
     return found
 
 
-def seeds(grown: Mapping[str, Sequence[int]], wanted: int) -> dict[str, int]:
+def seeds(
+    grown: Mapping[str, Sequence[int]], wanted: int, together: Sequence[Sequence[str]]
+) -> dict[str, int]:
     """Return how many seeds of each family give so many different requests, as few as do.
 
-    Every family gets as many as the others; all there are if they are not enough.
+    Every family gets as many as the others; all there are if they are not enough. Requests are
+    counted over the families that are ``together``, and have to be enough in each such group.
     """
-    number = next(
-        (n for n in range(1, SEEDS + 1) if sum(one[n - 1] for one in grown.values()) >= wanted),
-        SEEDS,
+    fits = (
+        n
+        for n in range(1, SEEDS + 1)
+        if all(sum(grown[name][n - 1] for name in names) >= wanted for names in together if names)
     )
-    return dict.fromkeys(grown, number)
+    return dict.fromkeys(grown, next(fits, SEEDS))
+
+
+def of_tests(claim: Claim, claims: Claims, families: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return, by test of a claim, the families that it is decided on: those of both its arms."""
+    fits = {
+        name: fitting({**claims.held, **claim.where, **arm.where}, families)
+        for name, arm in claim.arms.items()
+    }
+    return [tuple(name for name in fits[test.a] if name in fits[test.b]) for test in claim.tests]
 
 
 def chunks(

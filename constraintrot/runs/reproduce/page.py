@@ -172,13 +172,12 @@ def reached(registration: Registration, folder: Path) -> State:
     played = kept.played(registration, folder)
     state = State(0, None, None, dollars=played.dollars)
     for look in range(1, registration.looks + 1):
-        needed, there = needs(registration, sizes, folder, look)
+        needed, there = needs(registration, sizes, state.decided, look)
         missing = [one for one in chunks(needed, there) if one.name not in played.evaluations]
         if missing:
             return replace(state, stopped=f"look {look} lacks {len(missing)} of its evaluations")
-        looked, frame = after(registration, sizes, folder, look)
-        state = State(look, looked, frame, dollars=played.dollars)
-        if len(looked.decided) == len(sizes):
+        state = State(look, *after(registration, sizes, folder, look), dollars=played.dollars)
+        if len(state.decided) == len(sizes):
             break
     return state
 

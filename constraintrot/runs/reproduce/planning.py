@@ -18,7 +18,15 @@ from constraintrot.report.tables import Table
 from constraintrot.runs import prices as priced
 from constraintrot.runs.plan import Size, between, counted, millions
 from constraintrot.runs.qualify import size as qualifying
-from constraintrot.runs.reproduce.cells import TASK, Chunk, cells, fitting, requests, seeds
+from constraintrot.runs.reproduce.cells import (
+    TASK,
+    Chunk,
+    cells,
+    fitting,
+    of_tests,
+    requests,
+    seeds,
+)
 from constraintrot.runs.reproduce.registration import Planned, Preset, Registration, code
 from constraintrot.stats import power
 from constraintrot.stats.sequential import obrien_fleming
@@ -277,7 +285,9 @@ def _pairs(
     except ParameterError as error:
         # Its framework is not installed; the other claims do not wait for it.
         return Planned(title=title, pairs=0, because=str(error))
-    there = sum(one[-1] for one in requests(claim, draft.claims, draft.families).values())
+    asked = claim, draft.claims, draft.families
+    grown = requests(*asked)
+    there = min(sum(grown[name][-1] for name in names) for names in of_tests(*asked))
     if not there or not all(fitting(where, draft.families) for where in wheres):
         return Planned(title=title, pairs=0, because="no family is of its kind and language")
     if preset.pairs is not None:
@@ -318,7 +328,8 @@ def _size(taken: set[tuple[str, int]], draft: Registration) -> Size:
     needed_: dict[Any, dict[str, int]] = {}
     for title, pairs in taken:
         claim = by_title[title]
-        sizes = seeds(requests(claim, draft.claims, draft.families), pairs)
+        asked = claim, draft.claims, draft.families
+        sizes = seeds(requests(*asked), pairs, of_tests(*asked))
         for cell, families in cells(claim, draft.claims, draft).items():
             held = needed_.setdefault(cell, {})
             for name in families:

@@ -19,7 +19,15 @@ from constraintrot.runs.play import continued
 from constraintrot.runs.prices import cost
 from constraintrot.runs.qualify import play as play_qualification
 from constraintrot.runs.reproduce import kept
-from constraintrot.runs.reproduce.cells import Cell, Chunk, cells, chunks, requests, seeds
+from constraintrot.runs.reproduce.cells import (
+    Cell,
+    Chunk,
+    cells,
+    chunks,
+    of_tests,
+    requests,
+    seeds,
+)
 from constraintrot.runs.reproduce.kept import Meter
 from constraintrot.runs.reproduce.planning import size_of
 from constraintrot.runs.reproduce.registration import Registration
@@ -53,6 +61,11 @@ class State:
     frame: pd.DataFrame | None
     stopped: str = ""
     dollars: float = 0.0
+
+    @property
+    def decided(self) -> Mapping[str, int]:
+        """By title, the look at which a claim was decided."""
+        return {} if self.looked is None else self.looked.decided
 
 
 def qualify(registration: Registration, folder: Path) -> Qualification:
@@ -100,10 +113,12 @@ def sizes_of(registration: Registration, families: tuple[str, ...]) -> dict[str,
     for one in registration.planned:
         if not one.pairs:
             continue
-        grown = requests(by_title[one.title], registration.claims, families)
+        asked = by_title[one.title], registration.claims, families
+        grown = requests(*asked)
+        together = [tuple(grown)] if registration.format == 1 else of_tests(*asked)
         looks = range(1, registration.looks + 1)
         found[one.title] = [
-            seeds(grown, -(-one.pairs * look // registration.looks)) for look in looks
+            seeds(grown, -(-one.pairs * look // registration.looks), together) for look in looks
         ]
     return found
 
@@ -134,7 +149,7 @@ def play(
     with Meter(folder, registration.prices) as meter:
         purse = _Purse(meter, registration)
         for look in range(1, registration.looks + 1):
-            needed, there = needs(registration, sizes, folder, look)
+            needed, there = needs(registration, sizes, state.decided, look)
             for chunk in chunks(needed, there):
                 if finished(folder, chunk):
                     continue
@@ -145,9 +160,8 @@ def play(
                     return replace(state, stopped=stopped, dollars=meter.dollars)
                 _play(registration, folder, chunk, purse)
             state = State(look, *after(registration, sizes, folder, look), "", meter.dollars)
-            assert state.looked is not None
             tell(progress(registration, state))
-            if len(state.looked.decided) == len(sizes):
+            if len(state.decided) == len(sizes):
                 break
     return state
 
@@ -160,16 +174,18 @@ def qualified(registration: Registration, folder: Path) -> tuple[str, ...]:
 
 
 def needs(
-    registration: Registration, sizes: Mapping[str, Sizes], folder: Path, look: int
+    registration: Registration, sizes: Mapping[str, Sizes], decided: Mapping[str, int], look: int
 ) -> tuple[dict[Cell, dict[str, int]], dict[Cell, dict[str, int]]]:
-    """Return, by cell and family, the seeds that a look needs, and those that earlier looks needed."""
+    """Return, by cell and family, the seeds that a look needs, and those that earlier looks needed.
+
+    ``decided`` holds, by title, the earlier look at which a claim was decided.
+    """
     there: dict[Cell, dict[str, int]] = {}
     needed: dict[Cell, dict[str, int]] = {}
     for at in range(1, look + 1):
         there = {cell: dict(families) for cell, families in needed.items()}
-        decided = after(registration, sizes, folder, at - 1)[0].decided if at > 1 else {}
         for claim in registration.claims.claims:
-            if claim.title not in sizes or claim.title in decided:
+            if claim.title not in sizes or decided.get(claim.title, at) < at:
                 continue
             for cell, families in cells(claim, registration.claims, registration).items():
                 held = needed.setdefault(cell, {})
@@ -201,7 +217,7 @@ def progress(registration: Registration, state: State) -> str:
     """Return a line on what is decided after a look."""
     assert state.looked is not None
     verdicts = {one.claim.title: one.verdict for one in state.looked.answered}
-    told = [f"{title}: {verdicts[title]}" for title in state.looked.decided]
+    told = [f"{title}: {verdicts[title]}" for title in state.decided]
     return (
         f"look {state.look} of {registration.looks}: {len(told)} of {len(verdicts)} claims decided,"
         f" $ {state.dollars:.2f}{''.join(f'{chr(10)}  {one}' for one in told)}"

@@ -80,7 +80,8 @@ class Registration(Strict):
     """All that decides what is played and how it is read.
 
     Attributes:
-        format: version of the file's format.
+        format: version of the file's format; the first counted the requests of all tests of a
+            claim together.
         model: the agent's model, as Inspect names it.
         model_args: its arguments.
         roles: models of other roles, by role.
@@ -99,7 +100,7 @@ class Registration(Strict):
         digest: of all of the above.
     """
 
-    format: Literal[1] = 1
+    format: Literal[1, 2] = 2
     model: str
     model_args: dict[str, Any]
     roles: dict[str, str]

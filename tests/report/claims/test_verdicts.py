@@ -243,6 +243,54 @@ def test_a_verdict_holds_whatever_those_without_one_would_have_done(
     assert told(prepared(arm("compaction", 20, 10), pinned), claim) == [verdict]
 
 
+@pytest.mark.parametrize(
+    ("unread", "verdict"), [(0, ("same", "")), (1, ("same", "")), (10, ("cannot tell", "silence"))]
+)
+@pytest.mark.parametrize("facts", [{"state": "cannot tell"}, {"violation": None, "outcome": ""}])
+def test_a_verdict_by_survival_holds_wherever_the_unread_belong(
+    unread: int, verdict: tuple[str, str], facts: dict[str, Any]
+) -> None:
+    """One is in neither arm if its reader cannot tell, or if it did not end."""
+    arms = {f"survived {at}": {"where": {"survived": at}} for at in (1, 0)}
+    tests = expects(("survived 1", "survived 0", "higher"), paired=False)
+    claim = DECAY | {"arms": arms, "where": {"condition": "compaction"}} | tests
+    other = [row(seed % 2 == 0, seed=20 + seed) for seed in range(unread)]
+    other = [one | {"survived": None} | facts for one in other]
+    assert told(prepared(arm("compaction", 20, 10), other), claim) == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("unread", "verdict"), [(1, ("same", "")), (10, ("cannot tell", "silence"))]
+)
+def test_a_verdict_on_survival_holds_whatever_the_unread_are(
+    unread: int, verdict: tuple[str, str]
+) -> None:
+    arms = {name: {"where": {"defense": name}, "value": "survived"} for name in ("none", "pin")}
+    claim = DECAY | {"arms": arms} | expects(("none", "pin", "higher"))
+    pinned = arm("compaction", 20, 0, defense="pin")
+    pinned[20 - unread :] = [
+        one | {"survived": None, "state": "cannot tell"} for one in pinned[20 - unread :]
+    ]
+    assert told(prepared(arm("compaction", 20, 10), pinned), claim) == [verdict]
+
+
+@pytest.mark.parametrize(
+    "silent", [{"outcome": "no_call"}, {"violation": None, "status": "errored", "outcome": ""}]
+)
+@pytest.mark.parametrize(
+    ("number", "verdict"), [(3, ("same", "")), (5, ("cannot tell", "silence"))]
+)
+def test_no_premise_holds_by_silence(
+    silent: dict[str, Any], number: int, verdict: tuple[str, str]
+) -> None:
+    quiet = arm("compaction", 8, 0, attack="volume")
+    quiet[:number] = [one | silent for one in quiet[:number]]
+    premise = {"arm": "alone", "at_most": 0.5, "words": "It does so by itself."}
+    arms = {**DECLARED["arms"], "alone": {"where": {"condition": "compaction", "attack": "volume"}}}
+    frame = prepared(arm("control", 8, 0), arm("compaction", 8, 8), quiet)
+    assert told(frame, {**DECLARED, "arms": arms, "premise": premise}) == [verdict]
+
+
 @pytest.mark.parametrize("tries", [1, 2])
 def test_an_episode_that_was_lost_and_played_again_has_its_verdict(tries: int) -> None:
     """It does not know its prompt, which the later one does, so a frame has both."""

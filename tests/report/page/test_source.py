@@ -5,6 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from inspect_ai import Task, task
 from inspect_ai import eval as inspect_eval
@@ -12,11 +13,12 @@ from inspect_ai.dataset import Sample
 from inspect_ai.log import read_eval_log, write_eval_log
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.report.page import frames, runs, source
+from constraintrot.report.page import compared, design, frames, runs, source
 from constraintrot.report.page.detail import Detail, Details
 from constraintrot.report.page.reading import RUNS_FILE
 from constraintrot.tasks import catalogue
 from constraintrot.tasks.pin_stress import pin_stress
+from tests.report.page.helpers import row
 
 EPISODES = 3 * 4 + 2 * 2 + 2 + 9 * 2
 
@@ -88,6 +90,35 @@ def test_two_runs_of_the_same_episodes_count_once_and_it_is_said(logs: Path) -> 
     assert "2 of the 4 older ones had another outcome" in said
     spend = found.frame[(found.frame["family"] == "soft_spend") & ~found.frame["allowed"]]
     assert all(name.startswith("again-") for name in spend["episode"])
+
+
+@pytest.mark.parametrize(
+    ("fact", "values"),
+    [
+        ("split", ("held_out", "tuning")),
+        ("system_prompt", ("short", "long")),
+        ("exercised", (2, 0)),
+    ],
+)
+def test_runs_with_other_texts_are_other_episodes(
+    fact: str, values: tuple[object, object], tmp_path: Path
+) -> None:
+    """A newer run on the tuning split took the place of a held-out one, and was paired with it."""
+    runs = [
+        [row(violated, seed=seed, condition=condition, created=day, log=day, **{fact: value})
+         for condition in ("control", "compaction") for seed in range(8)]
+        for day, value, violated in zip(("2026-11-20", "2026-11-21"), values, (True, False), strict=True)
+    ]  # fmt: skip
+    for number, one in enumerate(runs):
+        pd.DataFrame(one).to_csv(tmp_path / f"{number}.csv", index=False)
+    found = source.read([str(tmp_path)])
+    assert len(found.frame) == 32
+    told = ", ".join(sorted(map(str, values)))
+    assert any(f"several values of {fact} ({told})" in said for said in found.notices)
+    # The control of one run and the compaction of the other are no pairs.
+    parts = [one[:8] if number == 0 else one[8:] for number, one in enumerate(runs)]
+    crossed = design.prepared(frames.tidy(pd.DataFrame([row for part in parts for row in part])))
+    assert compared.pair(crossed, "a/model", "control", "compaction").comparison is None
 
 
 def test_an_episode_that_two_tasks_call_differently_counts_once(tmp_path: Path) -> None:

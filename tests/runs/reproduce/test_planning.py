@@ -12,7 +12,7 @@ from constraintrot.report.claims.declared import paper
 from constraintrot.runs.plan import planned as episodes
 from constraintrot.runs.prices import price_of, usage_cost
 from constraintrot.runs.reproduce import planning, registration
-from constraintrot.runs.reproduce.cells import TASK, cells, chunks, requests, seeds
+from constraintrot.runs.reproduce.cells import TASK, cells, chunks, of_tests, requests, seeds
 from constraintrot.runs.reproduce.planning import NO_OTHER, Line, draft, needed, plan
 from tests.invoked import invoked
 
@@ -172,9 +172,33 @@ def test_a_limit_of_dollars_leaves_claims_out_and_says_which(tmp_path: Path) -> 
 def test_seeds_are_of_different_requests() -> None:
     made = drafted(DECAY)
     grown = requests(made.claims.claims[0], made.claims, ("soft_email",))
-    found = seeds(grown, 30)["soft_email"]
+    found = seeds(grown, 30, [("soft_email",)])["soft_email"]
     assert grown["soft_email"][found - 1] >= 30 > grown["soft_email"][found - 2]
     assert found > 30, "several seeds of this family draw one request"
+
+
+@pytest.mark.parametrize("preset", ["smoke", "paper"])
+def test_each_test_of_a_claim_has_the_planned_requests(preset: str) -> None:
+    """The arms of one test may be of other families than those of the next."""
+    made = draft("a/model", PRESETS[preset], preset)
+    lines = {line.planned.title: line.planned.pairs for line in plan(made, PRESETS[preset])}
+    several = 0
+    for claim in made.claims.claims:
+        if not lines[claim.title]:
+            continue
+        asked = claim, made.claims, made.families
+        grown, together = requests(*asked), of_tests(*asked)
+        number = seeds(grown, lines[claim.title], together)
+        several += len(set(together)) > 1
+        for names in together:
+            drawn = sum(grown[name][number[name] - 1] for name in names)
+            assert drawn >= lines[claim.title], claim.title
+    assert several
+
+
+def test_a_family_that_does_not_qualify_asks_no_more_of_the_others() -> None:
+    grown = {"soft_email": [1, 2, 3], "soft_spend": [1, 2, 3]}
+    assert seeds(grown, 4, [("soft_email", "soft_spend"), ()]) == dict.fromkeys(grown, 2)
 
 
 def test_what_was_played_is_not_played_again() -> None:

@@ -117,7 +117,7 @@ def test_a_limit_without_a_price_plays_nothing(tmp_path: Path) -> None:
     playing.qualify(made, tmp_path)
     unpriced = made.model_copy(update={"model": "nobody/nothing", "dollars": 1.0})
     purse = playing._Purse(Meter(tmp_path, {}), unpriced)
-    needed, there = playing.needs(made, playing.sizes_of(made, made.families), tmp_path, 1)
+    needed, there = playing.needs(made, playing.sizes_of(made, made.families), {}, 1)
     chunk = next(iter(chunks(needed, there)))
     cell = type(chunk.cell)(chunk.cell.text, "nobody/nothing")
     assert "no price of nobody/nothing" in purse.forbids(Chunk(cell, ("soft_email",), 0, 1))
