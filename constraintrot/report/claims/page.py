@@ -198,9 +198,9 @@ def _bars(family: Family, adjusted: str) -> Iterator[str]:
         "- *cannot tell*: neither. *ceiling*, *floor*: what is compared with is so close to 100 or 0 %"
         " that no more or no less could show. *n*: too few pairs, or too few that differ."
         " *degenerate*: a counterfactual that had nothing to take out. *no control*: nobody asked"
-        " what happens without the treatment. *silence*: it depends on what the episodes without a"
-        " readable call, or without a verdict, would have done; a verdict has to hold whichever way"
-        " they are counted."
+        " what happens without the treatment. *silence*: it depends on episodes without a readable"
+        " call, without a verdict, or of which no reader could tell whether the policy survived; a"
+        " verdict has to hold whichever way they are counted."
         " *premise*: what the claim presupposes is not so of this subject, so that its tests,"
         " whatever they say, are of something else.",
         "- *not measured*: no episode asks it.",
