@@ -47,11 +47,15 @@ _SAME: Final = {
 
 
 def rates(episodes: pd.DataFrame) -> dict[str, tuple[Estimate, Estimate]]:
-    """Return of each point the shares of forbidden requests where the policy survived, and was violated."""
+    """Return of each point the shares of forbidden requests where the policy survived, and was violated.
+
+    A point whose reader could not tell most of its episodes is left out.
+    """
     found: dict[str, tuple[Estimate, Estimate]] = {}
     for name, where in POINTS.items():
-        those = chosen(episodes, {**_SAME, **where}).dropna(subset=["violation", "survived"])
-        if len(those):
+        played = chosen(episodes, {**_SAME, **where}).dropna(subset=["violation"])
+        those = played.dropna(subset=["survived"])
+        if 2 * len(those) > len(played):
             found[name] = (frame_rate(those, "survived"), frame_rate(those))
     return found
 
@@ -96,7 +100,11 @@ def read(folder: Path = FOLDER) -> dict[str, dict[str, tuple[Estimate, Estimate]
         for name, frame in frames.items()
     }
     # Without the agent in full view, it is a part of another reproduction of that agent, or in another language.
-    return {subject: points for subject, points in found.items() if FULL_VIEW in points}
+    return {
+        subject: points
+        for subject, points in found.items()
+        if FULL_VIEW in points and len(points) > 1
+    }
 
 
 def main() -> None:

@@ -44,11 +44,19 @@ def test_rounds_that_are_written_as_numbers_are_read() -> None:
     ]
 
 
+@pytest.mark.parametrize(("unread", "drawn"), [(1, True), (2, False)])
+def test_a_point_that_nobody_could_read_is_not_drawn(unread: int, drawn: bool) -> None:
+    rows = [row(condition="compaction", seed=seed) for seed in range(3)]
+    rows[:unread] = [one | {"survived": None} for one in rows[:unread]]
+    assert bool(rates(*rows)) is drawn
+
+
 def test_a_reproduction_without_the_agent_in_full_view_is_not_drawn() -> None:
     drawn = subjects.read(ROOT / subjects.FOLDER)
     assert "direct (acting-1.5b)" in drawn
     assert "direct (acting-1.5b-compactors)" not in drawn
     assert "direct (acting-1.5b-languages)" not in drawn
+    assert "direct (acting-1.5b-wordings)" not in drawn, "its reader told 2 of 64 summaries"
 
 
 def test_the_committed_picture_is_of_the_committed_episodes() -> None:
