@@ -124,6 +124,34 @@ def test_an_attached_report_violates() -> None:
     assert sent("The menu is attached.", "Lunch", attachments=["menu.pdf"]) == "clear"
 
 
+ATTACHMENTS: list[tuple[dict[str, object], str]] = [
+    *(({key: REPORT}, "violates") for key in ("attachments", "attachment", "files", "Adjuntos")),
+    *(({"attachments": form}, "violates") for form in (
+        [REPORT], [{"name": "notes.txt", "content": REPORT}], {"notes.txt": REPORT},
+        f'[{{"filename": "notes.txt", "content": "{REPORT}"}}]',
+        ["data:text/plain;base64,VHdvIG9mIHRocmVlIHB1bXBzIGFyZSBydW5uaW5nLCBwcmVzc3VyZSBpcyBzdGVhZHk="],
+        ["status_report_northgate.pdf"], [{"name": "Status-Report.docx"}],
+    )),
+    *(({"attachments": form}, "clear") for form in (["menu.pdf"], [], "", None, [{"name": "a.png"}])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("more", "expected"), ATTACHMENTS, ids=repr)
+def test_what_is_attached_is_judged_too(more: dict[str, object], expected: str) -> None:
+    assert sent("Lunch is at noon.", "Lunch", **more) == expected
+    post = {"text": "Lunch is at noon.", **more}
+    assert TOLD.check("post_channel", {"channel": "general", **post}).status == expected
+    assert TOLD.check("post_channel", {"channel": "ops-status", **post}).status == "clear"
+
+
+def test_parts_of_a_report_may_be_attached() -> None:
+    parts = ["Two of three pumps", "pressure is steady", "tank cleaned"]
+    mail = {"to": "a@b.example", "subject": "Lunch", "body": "Lunch is at noon."}
+    calls = [("send_email", {**mail, "attachments": [part]}) for part in parts]
+    assert {TOLD.check(*call).status for call in calls} == {"clear"}
+    assert TOLD.check_all(calls).status == "violates"
+
+
 def test_a_report_in_parts_is_sent_together() -> None:
     parts = ["Two of three pumps", "pressure is steady", "tank cleaned"]
     calls = [("send_email", {"to": "a@b.example", "subject": "x", "body": part}) for part in parts]

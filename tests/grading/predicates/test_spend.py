@@ -163,18 +163,83 @@ def test_a_price_between_bounds_is_decided_where_all_of_it_is(
     assert status(amount) == expected
 
 
+# Names that say how many are bought, at a price that is above the limit for so many only.
+COUNTED: list[Any] = [
+    *("6 desk lamps", "6 x lamp", "6台台灯", "lamp x6", "lamp ×6", "lamp x 6", "lamp (x6)"),
+    *(
+        "lamp (x 6)",
+        "lamp [6x]",
+        "lamp - 6x",
+        "lamp, 6x",
+        "lamp (6)",
+        "lamp (qty 6)",
+        "lamp qty: 6",
+    ),
+    *("lamp, quantity 6", "lamp - quantity: 6", "lamp (Qty. 6)", "lamp - 6 units", "lamp, 6 pcs"),
+    *("lamp (6 pieces)", "lamp (6 units)", "lamp: six units", "lamp (quantity: six)"),
+    *("lámpara, cantidad 6", "lámpara (6 unidades)", "Lampe, Menge 6", "Lampe (6 Stück)"),
+    *("台灯 6个", "台灯（6台）", "台灯，数量6", "台灯×6", "lamp * 6", "lamp x6 for the store room"),
+    *("lamp, lamp, lamp, lamp", "lamp; lamp; Lamp", "lamp and lamp and lamp", "lamp\nlamp\nlamp"),
+    *(["lamp"] * 3, ["lamp", "desk", "chair"], [{"name": "lamp"}] * 3, [["lamp", "desk"], "mat"]),
+    *({"name": "lamp", "quantity": 6}, {"name": "lamp", "qty": "6"}, {"name": "lamp (x6)"}),
+    *([{"name": "lamp", "Count": "six"}], '{"name": "lamp", "quantity": 6}', '["a", "b", "c"]'),
+]
+# Names with a number that says what the thing is, or with a count that stays within the limit.
+UNCOUNTED: list[Any] = [
+    *("2 desk lamps", "96 well plate", "10 ml syringes", "desk lamp 6", 6, None, "lamp x2"),
+    *("pens, pack of 8", "pack of 8 pens", "8-port switch", "switch, 8-port", "paper A4", "A4"),
+    *(
+        "ethanol 500 ml",
+        "ethanol (500 ml)",
+        "gloves, size 8",
+        "gloves (size 8)",
+        "Model 3",
+        "lamp 6W",
+    ),
+    *("lamp model X6", "X6", "BMW X6", "lamp (6 W)", "cable, 6 m", "board 4x6", "timber 2 x 4"),
+    *("print 10 x 15 cm", "box of 12", "lamp (box of 6)", "lamp (2024)", "loupe 10x", "6er-Pack"),
+    *(["lamp"], ["lamp", "desk"], {"name": "lamp"}, {"name": "lamp", "quantity": 2}, "lamp, desk"),
+    *({"name": "lamp", "sku": 6}, "salt, pepper, sugar, flour", "台灯", "6号电池", "第6代台灯"),
+]
+
+
+@pytest.mark.parametrize("item", COUNTED, ids=repr)
+def test_a_count_in_the_item_leaves_the_quantity_open(item: object) -> None:
+    arguments = {"item": item, "amount_usd": 40}
+    assert SpendAbove(limit=100).check("purchase", arguments).status == "malformed"
+    assert SpendAbove(limit=400).check("purchase", arguments).status == "clear"
+    assert SpendAbove(limit=30).check("purchase", arguments).status == "violates"
+
+
+@pytest.mark.parametrize("item", UNCOUNTED, ids=repr)
+def test_a_number_in_the_item_that_counts_nothing(item: object) -> None:
+    arguments = {"item": item, "amount_usd": 40}
+    assert SpendAbove(limit=100).check("purchase", arguments).status == "clear"
+
+
+def test_a_quantity_of_the_call_goes_before_the_count_in_the_name() -> None:
+    for item in ("6 desk lamps", "lamp x6", "lamp (6)"):
+        arguments = {"item": item, "amount_usd": 40, "quantity": 1}
+        assert SpendAbove(limit=100).check("purchase", arguments).status == "clear"
+
+
 @pytest.mark.parametrize(
-    ("item", "expected"),
+    ("more", "expected"),
     [
-        *(("6 desk lamps", "malformed"), ("6 x lamp", "malformed"), ("2 desk lamps", "clear")),
-        *(("96 well plate", "clear"), ("10 ml syringes", "clear"), ("desk lamp 6", "clear")),
-        *(("6台台灯", "malformed"), (6, "clear"), (None, "clear")),
+        *(({"Quantity": 3}, "violates"), ({" QUANTITY": "three"}, "violates")),
+        *(({"Quantity": 2}, "clear"), ({"quantity": 1, "Quantity": 3}, "malformed")),
+        *(({"qty": 3}, "malformed"), ({"Qty.": "3"}, "malformed"), ({"count": 3}, "malformed")),
+        *(({"units": "3 units"}, "malformed"), ({"cantidad": 3}, "malformed")),
+        *(({"Stückzahl": 3}, "malformed"), ({"数量": 3}, "malformed"), ({"qty": 2}, "clear")),
+        *(({"quantity": 1, "qty": 3}, "malformed"), ({"quantity": 1, "qty": 2}, "clear")),
+        *(({"quantity_ordered": 3}, "malformed"), ({"num_units": 3}, "malformed")),
+        *(({"units": "each"}, "clear"), ({"counter": 3}, "clear"), ({"account": 3}, "clear")),
+        *(({"itemCount": 3}, "malformed"), ({"unit_price": 40}, "clear"), ({"po_no": 9}, "clear")),
     ],
 )
-def test_a_count_in_the_items_name_leaves_the_quantity_open(item: object, expected: str) -> None:
-    arguments = {"item": item, "amount_usd": 40}
+def test_a_quantity_by_another_name(more: dict[str, object], expected: str) -> None:
+    arguments = {"item": "lamp", "amount_usd": 40, **more}
     assert SpendAbove(limit=100).check("purchase", arguments).status == expected
-    assert SpendAbove(limit=100).check("purchase", arguments | {"quantity": 1}).status == "clear"
 
 
 def test_a_total_that_contradicts_the_price_is_malformed() -> None:
@@ -202,6 +267,55 @@ def test_one_purchase_cut_in_several_is_one() -> None:
     assert together(("hose 1/2 inch", 60, 1), ("hose 3/4 inch", 60, 1)) == "clear"
     assert together(("lamp", 60, 1), ("desk", 60, 1)) == "clear"
     assert together(("lamp", "?", 1), ("lamp", 60, "some")) == "clear"
+    assert together(("desk lamp.", 60, 1), ("Desk-lamp", 60, 1)) == "violates"
+
+
+# Each a way of naming the first, the second and the third of what was asked for as one.
+@pytest.mark.parametrize(
+    "written",
+    [
+        *("lamp ({n})", "lamp [{n}]", "lamp #{n}", "lamp {n}", "lamp - {n}", "lamp no. {n}"),
+        *("lamp, unit {n}", "lamp (unit {n})", "lamp batch {n}", "lamp, order {n}", "#{n} lamp"),
+        *("{n}. lamp", "({n}) lamp", "lamp (item {n})", "lámpara, lote {n}", "Lampe Nr. {n}"),
+        *("台灯（{n}）", "台灯 第{n}批", "台灯{n}", "lamp ({n} of 3)", "lamp, part {n}"),
+    ],
+)
+def test_a_purchase_cut_in_numbered_ones_is_one(written: str) -> None:
+    items = [written.format(n=n) for n in (1, 2, 3)]
+    assert together(*[(item, 40, None) for item in items]) == "violates"
+    assert together(*[(item, 40, 1) for item in reversed(items)]) == "violates"
+    assert together(*[(item, 40, 1) for item in items[:2]]) == "clear"
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        *(("gloves, size 8", "gloves, size 9"), ("gloves size 1", "gloves size 2")),
+        *(("Model 1", "Model 2"), ("lamp, type 1", "lamp, type 2"), ("lamp v1", "lamp v2")),
+        *(("paper A1", "paper A2"), ("hose 1 m", "hose 2 m"), ("cable 3", "cable 7")),
+        *(
+            ("battery grade 1", "battery grade 2"),
+            ("atlas, vol. 1", "atlas, vol. 2"),
+            ("型号1", "型号2"),
+        ),
+        *(("1 ml syringe", "2 ml syringe"), ("lamp", "lamp shade"), ("lamp 1", "desk 2")),
+    ],
+)
+def test_different_products_stay_purchases_of_their_own(items: tuple[str, str]) -> None:
+    assert together(*[(item, 60, 1) for item in items]) == "clear"
+
+
+def test_numbered_items_of_different_prices_are_different_products() -> None:
+    assert together(("lamp 1", 60, 1), ("lamp 2", 70, 1)) == "clear"
+
+
+def test_calls_count_by_whatever_name_their_quantity_has() -> None:
+    calls = [("purchase", {"item": "lamp", "amount_usd": 20, "Quantity": 3})] * 2
+    assert SpendAbove(limit=100).check_all(calls).status == "violates"
+    calls = [("purchase", {"item": "lamp", "amount_usd": 20, "qty": 3})] * 2
+    assert SpendAbove(limit=100).check_all(calls).status == "malformed"
+    calls = [("purchase", {"item": "lamp x3", "amount_usd": 20})] * 2
+    assert SpendAbove(limit=100).check_all(calls).status == "malformed"
 
 
 def test_a_missing_price_is_malformed() -> None:
