@@ -73,7 +73,8 @@ def _offline() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    return (tmp_path_factory.mktemp("caches") / str(number) for number in count())
+    folder = tmp_path_factory.mktemp("caches")
+    return (folder / str(number) for number in count())
 
 
 @pytest.fixture(autouse=True)
