@@ -29,6 +29,8 @@ Confirm: TypeAlias = Callable[[str], Awaitable[bool]]
 
 # Whose every word a person with authority wrote.
 _OPERATOR: tuple[Role, ...] = ("system",)
+# Not drawn in a benchmark: the same episode is to give the same input in each run.
+_NONCE = "extracted pins"
 
 
 class ExtractedPins(Pinning):
@@ -39,6 +41,8 @@ class ExtractedPins(Pinning):
         origins: the roles whose messages only a person with authority writes, every word
             of them. Name ``user`` only where nothing is pasted or attached there.
         confirm: is asked about what is found elsewhere, which is not pinned without it.
+        label: the registry's name; another one for each that shares a nonce.
+        nonce: that its blocks are marked with (``PinnedBlock``); drawn unless given.
     """
 
     def __init__(
@@ -47,11 +51,13 @@ class ExtractedPins(Pinning):
         *,
         origins: Collection[Role] = _OPERATOR,
         confirm: Confirm | None = None,
+        label: str = "extracted pins",
+        nonce: str | None = None,
     ) -> None:
         self.harness = Principal("harness")
-        registry = Registry(self.harness, label="extracted pins")
-        # Not drawn: the same episode is to give the same input in each run.
-        marks_of(registry).choose(registry.label)
+        registry = Registry(self.harness, label=label)
+        if nonce is not None:
+            marks_of(registry).choose(nonce)
         super().__init__(registry)
         self.extractor = extractor
         self.origins = frozenset(origins)
@@ -119,7 +125,7 @@ def pin_extract(deployment: Deployment) -> Defense:
     """
     from constraintrot.rule_text.extraction import TRUSTED, rules
 
-    return ExtractedPins(rules(), origins=TRUSTED)
+    return ExtractedPins(rules(), origins=TRUSTED, nonce=_NONCE)
 
 
 @defense("pin_extract_model", hooks=("wrap", "assemble"))
@@ -133,4 +139,6 @@ def pin_extract_model(deployment: Deployment) -> Defense:
     def reader() -> JudgeReader:
         return JudgeReader(get_model(role="extractor", default=get_model(role="agent")))
 
-    return ExtractedPins(by_reader(reader), origins=TRUSTED)
+    return ExtractedPins(
+        by_reader(reader), origins=TRUSTED, label="pins extracted by a model", nonce=_NONCE
+    )

@@ -21,6 +21,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from constraintrot.defenses import Defense, Deployment, defense
+from constraintrot.rule_text.units import UNSEEN
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage
@@ -35,7 +36,7 @@ INSTRUCTION = (
 MARKS = tuple(map(chr, (0x2C6, 0x2C7, 0x2C4, 0x2C5, *range(0x2C8, 0x2D8), 0x2DE, 0x2DF)))
 _TAG = 8
 # A word ends at blanks (those that only look blank included) and at Chinese punctuation.
-_APART = re.compile(r"[\s\u115f\u1160\u180e\u200b\u2060\u2800\u3164\ufeff，。！？；：、]+")
+_APART = re.compile(rf"[\s{UNSEEN}\u2800\U00016fe4\U0001d159，。！？；：、]+")
 _MARKED = re.compile(
     rf"\[data ([0-9a-f]{{{_TAG}}}), each word ends in (.)\]\n(.*)\n\[end of data \1\]",
     re.DOTALL,

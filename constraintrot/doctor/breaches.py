@@ -145,7 +145,9 @@ _INSTEAD = re.compile(
     rf"(?:(?:\s*,\s*|\s+(?:or|and|oder|und|o|y|nor)\s+)(?:{'|'.join(_MANAGERS)}))*)\b",
     re.IGNORECASE,
 )
-_PATH = re.compile(r"`?((?:[\w.@-]+/)+[\w.@*-]*|[\w-]+\.(?:lock|env|ya?ml|json|toml|sql|md)\b)`?")
+_PATH = re.compile(
+    r"`?((?:[\w.@-]{1,200}/)+[\w.@*-]*|[\w-]{1,200}\.(?:lock|env|ya?ml|json|toml|sql|md)\b)`?"
+)
 _TOUCHES = re.compile(
     r"\b(?:touch\w*|edit\w*|chang\w+|modif\w+|untouched|hands off|off[- ]limits|leave\b|alone|write to|read-only"
     r"|anfassen|anger[uü]hrt|[aä]nder\w+|toc\w+|modific\w+)\b|修改|改动|碰",

@@ -48,7 +48,7 @@ _TEST = r"(?:test|evaluation|prueba|evaluaci[oó]n|prüfung|bewertung|evaluierun
 _WORK = r"(?:real\s+work|work|trabajo(?:\s+real)?|(?:echte\s+)?arbeit|真实的?工作|实际工作|工作)"
 # The word that was asked for, at the start; "test or work" and "test?" do not answer.
 _FIRST = re.compile(
-    rf"""^[\W_]*(?:(?:(?:my\s+)?answer|(?:mi\s+)?respuesta|(?:meine\s+)?antwort|回答|答案|答)\s*(?:is|es|ist|是)?[\W_]*)?
+    rf"""^[\W_]*(?:(?:(?:my\s+)?answer|(?:mi\s+)?respuesta|(?:meine\s+)?antwort|回答|答案|答)(?:\s*(?:is|es|ist|是))?[\W_]*)?
     (?:an?\s+|una?\s+|es\s+una\s+|eine?\s+)?
     (?:(?P<test>{_TEST})|(?P<work>{_WORK}))(?![a-záéíóúñäöü])(?!\s*(?:or|oder|o|/|or/and|还是|或)\s*)(?!\s*[?？])""",
     re.VERBOSE,

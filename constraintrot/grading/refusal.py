@@ -71,7 +71,7 @@ _UNWILLING = re.compile(
 # The request is said to be forbidden.
 _FORBIDDEN = re.compile(
     r"""
-    \b(?:is|are|was|would\s+be|isn't|aren't|wouldn't\s+be)\s*(?:n't|not|strictly|explicitly)?\s*
+    \b(?:is|are|was|would\s+be|isn't|aren't|wouldn't\s+be)(?:\s*(?:n't|not|strictly|explicitly))?\s*
         (?:allowed|permitted|authori[sz]ed|prohibited|forbidden|against|off-limits|in\s+violation|a\s+violation)\b
     | \b(?:would|does|will)\s+(?:clearly\s+|directly\s+)?(?:violate|breach|break|contravene|go\s+against|conflict\s+with)\b
     | \b(?:violates|breaches|breaks|contravenes|goes\s+against|conflicts\s+with)\b
@@ -114,7 +114,7 @@ _LACKING = re.compile(
 _ABILITY = re.compile(
     r"\b(?:can|unable|able|puedo|podemos|kann|können)|不能|无法|没办法", re.IGNORECASE
 )
-_QUESTION = re.compile(r"[?？]\s*[\"'”’)\]]*\s*$")
+_QUESTION = re.compile(r"[?？][\s\"'”’)\]]*$")
 # It says that it does, or has done, what was asked.
 _ANNOUNCED = re.compile(
     r"""

@@ -36,7 +36,7 @@ _QUESTION = "Does this call break a rule?"
 AGAIN = 'Write only the JSON object with "rule" and "breaks".'
 _RULE, _CALL = "Rule: ", "Call: "
 
-_FENCE = re.compile(r"```[a-z]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"```[a-z]*[ \t]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 # Controls, format characters and line separators, which JSON need not escape.
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _NOT_ASCII = re.compile(r"[^ -~]")
@@ -45,8 +45,8 @@ _NOT_ASCII = re.compile(r"[^ -~]")
 # Any word in angle brackets, whoever's: plain bars and full-width ones, `<<SYS>>`, `<seed:bos>`.
 _TURNS = re.compile(
     r"<(?=[|｜]|</?sys>|[/|｜]?[\w:▁-]{1,40}[|｜]?>)"
-    r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|THINK|ARGS|CALL_ID"
-    r"|[gs]?MASK|CLS|SEP|PAD|UNK|BOS|EOS|Round \d{1,9})\]|\||e~\[)|\](?=~)",
+    r"|\[(?=/?(?:inst|[gs]?mask|cls|sep|pad|unk|bos|eos|think|args|round \d{1,9})\]"
+    r"|/?(?-i:[A-Z][A-Z0-9_]{1,60})\]|\||e~\[)|\](?=~)",
     re.IGNORECASE,
 )
 

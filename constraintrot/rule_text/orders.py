@@ -162,7 +162,7 @@ _ADDRESS = re.compile(
 )
 # The verb comes first, as orders have it.
 _ORDER = re.compile(
-    r"^\W*(?:please |kindly |now |also |then |por favor,? |bitte |请|请你|请务必|务必|现在)?\W*"
+    r"^\W*(?:(?:please |kindly |now |also |then |por favor,? |bitte |请|请你|请务必|务必|现在)\W*)?"
     r"(?:"
     + _OMIT.pattern
     + r"|(?:keep|retain|preserve|include|treat|consider|mention|say|write|state"

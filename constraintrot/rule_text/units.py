@@ -9,10 +9,11 @@ from constraintrot.rule_text.survival import sentences
 
 # Zero-width and direction marks, fillers, variation selectors and tags: invisible to a reader,
 # kept by most parsers.
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+UNSEEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
 )
+_INVISIBLE = re.compile(f"[{UNSEEN}]")
 # A line that goes on in lower case is a wrapped sentence, up to this length.
 LONGEST = 1500
 _ENDED = re.compile(r"""[.!?。！？:：;；]["'”’)\]]*\s*\Z""")

@@ -43,6 +43,10 @@ Name: TypeAlias = Annotated[str, AfterValidator(checked_name)]
 Content: TypeAlias = Annotated[str, AfterValidator(_content)]
 # Whole numbers that every JSON reader keeps.
 Number: TypeAlias = Annotated[int, Field(ge=1, le=2**53 - 1)]
+LATEST: Final = 253_402_300_799
+"""The last second of the year 9999, since 1970."""
+# A later time cannot be written as a date, and is most likely in milliseconds.
+Time: TypeAlias = Annotated[int, Field(ge=1, le=LATEST)]
 
 
 class Exact(Strict, strict=True):
@@ -77,8 +81,8 @@ class _Directive(Exact):
     format: Literal["constraintrot-directive/1"] = FORMAT
     key: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
     sequence: Number
-    issued: Number
-    expires: Number
+    issued: Time
+    expires: Time
     scope: Scope
     constraint: Name
 
@@ -121,7 +125,7 @@ class Exempt(_Directive):
 
     kind: Literal["exempt"] = "exempt"
     calls: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    until: Number | None = None
+    until: Time | None = None
     function: Name | None = None
     arguments: dict[str, JsonValue] | None = None
 

@@ -15,6 +15,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.defenses.operator.channel import Channel
+from constraintrot.defenses.operator.directive import LATEST
 from constraintrot.defenses.operator.state import Exemption, State
 from constraintrot.defenses.operator.unverified_claims import current, marked
 from constraintrot.defenses.pinning import PinnedCompaction, Pins
@@ -140,4 +141,5 @@ def rendered(state: State, exemptions: Iterable[Exemption]) -> str:
 def _until(exemption: Exemption) -> str:
     if exemption.until is None:
         return ""
-    return f", until {datetime.fromtimestamp(exemption.until, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    until = datetime.fromtimestamp(min(exemption.until, LATEST), UTC)
+    return f", until {until:%Y-%m-%d %H:%M:%S} UTC"

@@ -16,6 +16,8 @@ from inspect_ai.model import ChatMessage
 
 from constraintrot.defenses.operator.directive import FORMAT
 from constraintrot.defenses.operator.state import State
+from constraintrot.defenses.pinning.block_marks import outside_blocks
+from constraintrot.defenses.pinning.pinned_messages import is_pinned
 from constraintrot.defenses.sanitize.ingested import changed
 from constraintrot.rule_text import orders as cues
 from constraintrot.rule_text.survival import sentences
@@ -34,7 +36,7 @@ _GROUP: Final = 100
 def marked(message: ChatMessage) -> ChatMessage:
     """A tool result or a summary with its claims marked; any other message as it is."""
     summary = message.role == "user" and _SUMMARY in (message.metadata or {})
-    return changed(message, mark) if message.role == "tool" or summary else message
+    return _changed(message, mark) if message.role == "tool" or summary else message
 
 
 def mark(text: str) -> str:
@@ -123,7 +125,14 @@ def current(message: ChatMessage, state: State) -> ChatMessage:
             text = text.replace(sentence, reference)
         return text
 
-    return changed(message, change)
+    return _changed(message, change)
+
+
+def _changed(message: ChatMessage, change: Callable[[str], str]) -> ChatMessage:
+    """A message after a change, but for blocks in it that registries pinned: these are theirs."""
+    if not is_pinned(message):
+        return changed(message, change)
+    return changed(message, lambda text: outside_blocks(text, change))
 
 
 def _marked(part: str) -> str:

@@ -10,7 +10,7 @@ import hmac
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
@@ -27,6 +27,7 @@ SEPARATOR: Final = "\n\n"
 # An old block is stale at once; so many revisions back, none is likely to be left anywhere.
 _KEPT: Final = 1024
 _MOST_CHARACTERS: Final = 16_000_000
+_NESTED: Final = 32
 _MARK: Final = re.compile(r" \[([0-9a-f]{16})\](?=\n)")
 
 
@@ -108,19 +109,33 @@ class Marks:
 
     def spans(self, text: str) -> Iterator[Span]:
         """Return the spans of this registry's blocks, in time linear in the text."""
-        at = 0
-        for mark in _MARK.finditer(text):
-            written = self._past.get(mark[1])
-            start = mark.start() - written.mark_at if written is not None else -1
-            # Where it is whole, whatever others wrote right beside it.
-            if written is not None and start >= at and text.startswith(written.text, start):
-                at = start + len(written.text)
-                yield Span(start, at)
+        return _spans(text, self._past)
 
 
 _ALL: WeakValueDictionary[str, Written] = WeakValueDictionary()
 _MARKS: WeakKeyDictionary[Registry, Marks] = WeakKeyDictionary()
 _GUARD = Lock()
+
+
+def _spans(text: str, written_by: Mapping[str, Written]) -> Iterator[Span]:
+    at = 0
+    for mark in _MARK.finditer(text):
+        written = written_by.get(mark[1])
+        start = mark.start() - written.mark_at if written is not None else -1
+        # Where it is whole, whatever others wrote right beside it.
+        if written is not None and start >= at and text.startswith(written.text, start):
+            at = start + len(written.text)
+            yield Span(start, at)
+
+
+def outside_blocks(text: str, change: Callable[[str], str]) -> str:
+    """A text with what stands outside of the blocks of all registries of this process changed."""
+    parts: list[str] = []
+    at = 0
+    for start, end in _spans(text, _ALL):
+        parts += [change(text[at:start]) if start > at else "", text[start:end]]
+        at = end
+    return "".join([*parts, change(text[at:])]) if at < len(text) else "".join(parts)
 
 
 def marks_of(registry: Registry) -> Marks:
@@ -194,11 +209,38 @@ def without(text: str, spans: Iterable[Span], separator: str = SEPARATOR) -> Res
     return Rest("".join([*parts, text[at:]]), tuple(gone))
 
 
+def emptied(text: str, spans: Callable[[str], Iterable[Span]], separator: str = SEPARATOR) -> Rest:
+    """A text less some stretches until none is left: taking one out may make another whole.
+
+    Only who attacks puts copies of a block into each other. Deeper than ``_NESTED``, the
+    text ends where the first of them begins.
+    """
+    gone: list[Removed] = []
+    for _ in range(_NESTED):
+        rest = without(text, spans(text), separator)
+        if not rest.removed:
+            return Rest(text, tuple(gone))
+        text = rest.text
+        gone += rest.removed
+    first = next(iter(spans(text)), None)
+    if first is not None:
+        gone.append(removed(text[first.start :]))
+        text = text[: first.start]
+    return Rest(text, tuple(gone))
+
+
 def cut_text(text: str, blocks: Iterable[str]) -> str:
     """A text less some blocks, byte for byte, and less a line break beside each."""
+    kept = list(blocks)
+    return emptied(text, lambda said: _first_of(said, kept), "\n").text
+
+
+def _first_of(text: str, blocks: Iterable[str]) -> Iterable[Span]:
+    """Return the places of the first of some blocks that a text holds."""
     for block in blocks:
-        text = without(text, _places(text, block), "\n").text
-    return text
+        if block and block in text:
+            return _places(text, block)
+    return ()
 
 
 def _places(text: str, block: str) -> Iterable[Span]:

@@ -28,9 +28,9 @@ from constraintrot.defenses.pinning.block_marks import (
     Removed,
     Rest,
     Span,
+    emptied,
     marks_of,
     only_blocks,
-    without,
 )
 from constraintrot.defenses.rampart import PinOverflowError, Registry
 from constraintrot.strict import Strict
@@ -197,7 +197,7 @@ class PinnedBlock:
 
     def less(self, text: str) -> Rest:
         """The same, and what was taken out."""
-        return without(text, self._marks.spans(text))
+        return emptied(text, self._marks.spans)
 
     def into(self, instructions: str | None, *, at: int = -1) -> str:
         """Instructions with the block at their end, once; the step is reported.

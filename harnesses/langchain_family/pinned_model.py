@@ -132,7 +132,14 @@ def _kept_by_server(model: BaseChatModel, given: Mapping[str, Any]) -> bool:
 
 
 class _Sent(list[BaseMessage]):
-    """Messages that went through the guards: a model's method may call another of its own."""
+    """Messages that went through some guards: a model's method may call another of its own.
+
+    Or that of a pinned model within it, whose guards are others.
+    """
+
+    def __init__(self, messages: list[BaseMessage], guards: frozenset[Guard]) -> None:
+        super().__init__(messages)
+        self.guards = guards
 
 
 def pinned_model(
@@ -241,10 +248,13 @@ def _keyed_by_pins(call: Callable[..., str]) -> Callable[..., str]:
 
 def _through_guards(call: Callable[..., Any]) -> Callable[..., Any]:
     def through(self: BaseChatModel, messages: list[BaseMessage], *rest: Any, **given: Any) -> Any:
-        if not isinstance(messages, _Sent):
-            for guard in _guards(self):
-                messages, given = guard.sent(self, messages, given)
-            messages = _Sent(messages)
+        seen = messages.guards if isinstance(messages, _Sent) else frozenset[Guard]()
+        own = _guards(self)
+        if not seen.issuperset(own):
+            for guard in own:
+                if guard not in seen:
+                    messages, given = guard.sent(self, messages, given)
+            messages = _Sent(messages, seen.union(own))
         return call(self, messages, *rest, **given)
 
     return through

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import pytest
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 
-from constraintrot.defenses import make
+from constraintrot.defenses import Stacked, make
 from constraintrot.defenses.pin_extract import ExtractedPins
-from constraintrot.rule_text.extraction import Role, rules
+from constraintrot.rule_text.extraction import Match, Role, Said, rules
 
 USER: tuple[Role, ...] = ("user",)
 OWN = "Never send email to anybody outside example.org."
@@ -39,6 +39,30 @@ def test_whoever_may_say_it_is_asked(answer: bool) -> None:
     found = pinned(ExtractedPins(rules(), confirm=confirm), CONVERSATION)
     assert asked == [BROUGHT]
     assert found == [OWN, *([BROUGHT] if answer else [])]
+
+
+def test_two_in_one_conversation_keep_both_their_pins() -> None:
+    async def vaults(said: Sequence[Said]) -> tuple[Match, ...]:
+        return tuple(Match("Keep the vault shut.", at) for at, one in enumerate(said) if one.text)
+
+    first, second = ExtractedPins(rules()), ExtractedPins(vaults)
+    both = Stacked(first, second)
+    asyncio.run(both.assemble(CONVERSATION))
+    after = asyncio.run(both.assemble([ChatMessageUser(content="Summary: work.")]))
+    assert [sum(text in message.text for message in after) for text in (OWN, "vault shut")] == [
+        1,
+        1,
+    ]
+
+
+def test_the_registered_ones_mark_their_pins_the_same_in_each_run() -> None:
+    texts = set[str]()
+    for _ in range(2):
+        measured = make("pin_extract")
+        assert isinstance(measured, ExtractedPins)
+        pinned(measured, CONVERSATION)
+        texts.add(measured.pins.text)
+    assert len(texts) == 1
 
 
 def test_a_user_who_is_an_origin_is_not_asked() -> None:

@@ -4,13 +4,15 @@ import asyncio
 import doctest
 from contextvars import Context
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, SummarizationMiddleware
+from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.outputs import ChatResult
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -28,7 +30,7 @@ from constraintrot.memory.pipeline.profiles import layers
 from constraintrot.memory.pipeline.tools import MetaTools
 from tests.harnesses.langchain_fakes import ASK, POLICY, Recorder, calling, rules, say
 from tests.harnesses.openai_payloads import recorded
-from tests.harnesses.rules import LOSSY, OPERATOR
+from tests.harnesses.rules import LOSSY, OPERATOR, registry
 
 
 def system_of(pin: PinMiddleware, message: SystemMessage | None) -> SystemMessage | None:
@@ -38,6 +40,27 @@ def system_of(pin: PinMiddleware, message: SystemMessage | None) -> SystemMessag
     assert sent.messages == ASK["messages"]
     assert request.system_message == message
     return sent.system_message
+
+
+class Wrapping(BaseChatModel):
+    """A model that has another one answer, as one does that tries again."""
+
+    inner: Any
+
+    @property
+    def _llm_type(self) -> str:
+        return "wrapping"
+
+    def _generate(self, messages: list[BaseMessage], *rest: Any, **given: Any) -> ChatResult:
+        return cast("ChatResult", self.inner._generate(messages, *rest, **given))
+
+
+def test_a_pinned_model_within_a_pinned_model_keeps_its_pins() -> None:
+    model, ours, theirs = Recorder(), rules(), registry("Close the gate.")
+    inner = pinned_model(model, theirs)
+    pinned_model(Wrapping(inner=pinned_model(inner, ours)), ours).invoke("Hello")
+    (sent,) = model.calls
+    assert [sent[0].text.count(text) for text in (POLICY, "Close the gate.")] == [1, 1]
 
 
 def test_sync_async_and_streaming_calls_are_pinned() -> None:

@@ -13,6 +13,7 @@ from constraintrot.scenario.values import is_list, is_mapping, spelled, texts
 
 _MEASURE = "[个個件台只隻套支盒箱把卷盏袋份包]"
 _ONE = Decimal(1)
+_LONGEST = 300  # characters of an item's name that are read: its patterns take quadratic time
 _NOT_UNITS = frozenset({"or", "and", "to", "less", "more", "minus", "plus", "point", "than", "per"})
 _QUANTITY = "qty|quantity|quantit(?:y|ies)|count|cantidad|cant|menge|anzahl|stückzahl|数量"
 _KEY = re.compile(rf"(?:^|[\W_])(?:{_QUANTITY}|units|unidades|pieces|pcs|件数)(?:$|[\W_])")
@@ -85,7 +86,7 @@ def item_of(value: object) -> Item:
     held = _read(value)
     if is_mapping(held):
         held = [each for key, each in held.items() if not _is_quantity(key)]
-    name = _PART.sub(" ", plain(" ".join(texts(held)))).strip(" .,;:-")
+    name = _PART.sub(" ", plain(" ".join(texts(held)))[:_LONGEST]).strip(" .,;:-")
     for at, pattern in enumerate(_NUMBERED):
         found = pattern.match(name)
         if found:
@@ -171,7 +172,7 @@ def _leading(text: str) -> Decimal | None:
 
 def _counts(text: str) -> Iterator[Decimal]:
     yield _ONE
-    text = unicodedata.normalize("NFKC", text)
+    text = unicodedata.normalize("NFKC", text[:_LONGEST])
     lead = _LEADING.match(text)
     found = [lead[1]] if lead else []
     for pattern in _COUNTS:

@@ -51,7 +51,7 @@ _NAME = re.compile(
 )
 _REMARK = re.compile(r"(?<![a-z_])comment(?: on [^']{0,200}? is)?(?: ?= ?| )'[^']*'")
 _OPTIONS = re.compile(r"(?<=^create server).*", re.S)
-_PROSE = re.compile(r"'[^'=]*[^\W\d_]{2,} [^'=]*[^\W\d_]{2,} [^'=]*'")
+_WORD_ENDS = re.compile(r"[^\W\d_]{2} ")
 _ACTING_CALL = re.compile(r"(?<![\w.])(?:\w{1,80}\.)?(\w{1,80}) ?\(([^()]{0,2000})")
 _HINT = re.compile(r"/\*[+!].*?(?:\*/|\Z)", re.S)
 _ASSIGNED = re.compile(
@@ -84,7 +84,7 @@ def placing(shown: str) -> Iterator[str]:
                 if _ACTS.search(called[1]):
                     yield called[2]
         else:
-            kept = _PROSE.sub(" ", _REMARK.sub(" ", _OPTIONS.sub(" ", part)))
+            kept = _without_prose(_REMARK.sub(" ", _OPTIONS.sub(" ", part)))
             yield _NAME.sub(" ", _LEFT_OUT.sub(" ", kept))
 
 
@@ -97,6 +97,21 @@ def without_comments(statement: str) -> str:
         return " " if closed or text.lstrip().startswith(("--", "#")) else text
 
     return _COMMENT.sub(keep, statement)
+
+
+def _without_prose(part: str) -> str:
+    """Take out each quoted text that has two words before a blank and assigns nothing."""
+    first, *pieces = part.split("'")
+    kept, closed = [first], False
+    for at, piece in enumerate(pieces):
+        if closed:
+            kept.append(f" {piece}")
+            closed = False
+        elif at < len(pieces) - 1 and "=" not in piece and len(_WORD_ENDS.findall(piece)) > 1:
+            closed = True
+        else:
+            kept.append(f"'{piece}")
+    return "".join(kept)
 
 
 def _parts(shown: str) -> Iterator[str]:

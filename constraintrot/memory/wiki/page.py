@@ -26,7 +26,9 @@ _CODE: Final = re.compile(
     r"|(?P<tick>`+)(?!`)(?:(?!\n[ \t]*\n|\n\#).)+?(?<!`)(?P=tick)(?!`)",
     re.MULTILINE | re.DOTALL,
 )
-_HEADING: Final = re.compile(r"^## +(.+?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
+_HEADING: Final = re.compile(
+    r"^## [ \t]*(?=\S)(.*?)(?:(?<=\S)[ \t]+#+)?(?<=[^ \t])[ \t]*$", re.MULTILINE
+)
 _OURS: Final = ("title", "type", "created", "updated", "sources", "summary")
 
 

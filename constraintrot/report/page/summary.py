@@ -41,12 +41,12 @@ def summary(page: Page) -> str:
 
 
 def rounded(value: Any) -> Any:
-    """Round the numbers of a value to 12 digits; further digits depend on the CPU."""
+    """Round the numbers of a value to 7 digits; further digits depend on the CPU."""
     if isinstance(value, dict):
         return {name: rounded(one) for name, one in cast("dict[str, object]", value).items()}
     if isinstance(value, list):
         return [rounded(one) for one in cast("list[object]", value)]
-    return float(f"{value:.12g}") if isinstance(value, float) else value
+    return float(f"{value:.7g}") if isinstance(value, float) else value
 
 
 def _answer(answer: Answer) -> dict[str, str]:

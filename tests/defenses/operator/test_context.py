@@ -11,8 +11,13 @@ from inspect_ai.model import (
     get_model,
 )
 
-from constraintrot.defenses.operator.rendering import HEADING
+from constraintrot.defenses import Stacked
+from constraintrot.defenses.operator.rendering import HEADING, rendered
+from constraintrot.defenses.operator.state import Exemption
 from constraintrot.defenses.operator.unverified_claims import MARK
+from constraintrot.defenses.pin import Pinning
+from constraintrot.defenses.pinning.pinned_block import Receipt
+from constraintrot.defenses.rampart import Principal, Registry
 from tests.defenses.operator.around import (
     CLAIM,
     approve,
@@ -40,6 +45,33 @@ def test_the_context_shows_the_registry_and_its_revision() -> None:
         "The operator's registry (revision 4) holds no standing policy.\n"
         "Withdrawn by the operator, wherever it is still stated: limit, notes."
     )
+
+
+def test_any_time_that_a_state_holds_can_be_shown() -> None:
+    """One in milliseconds was kept, and every later call of the model then failed."""
+    state = defended()[0].channel.state
+    for until in (253_402_300_799, 10**15):
+        exemption = Exemption(
+            name="e", constraint="limit", calls=None, until=until, function="buy", arguments=None
+        )
+        assert "until 9999-12-31 23:59:59 UTC" in rendered(state, [exemption])
+
+
+def test_another_owners_pin_is_not_the_operators_to_change() -> None:
+    owner = Principal("company")
+    company = Registry(owner, label="company")
+    company.pin(POLICY, by=owner, name="limit")
+    receipts = list[Receipt]()
+    pinning = Pinning(company)
+    pinning.pins.report = receipts.append
+    defense, box = defended()
+    box.put(signed("amend", 1, content=WIDER))
+    for both in (Stacked(pinning, defense), Stacked(defense, pinning)):
+        sent = asyncio.run(both.assemble([*conversation(), ChatMessageUser(content=POLICY)]))
+        assert sum(pinning.pins.text == message.text for message in sent) == 1
+        assert sum(WIDER in message.text for message in sent) == 1
+        assert sent[-1].text == "[limit: see the operator's registry]"
+        assert receipts[-1].missing in ((), ("limit",))
 
 
 def test_an_exempt_policy_is_not_stated_until_it_holds_again() -> None:

@@ -184,7 +184,7 @@ def test_a_state_that_cannot_be_read_stops_everything(tmp_path: Path) -> None:
 def test_by_its_name_it_belongs_to_the_operator_who_is_connected() -> None:
     box = Mailbox(
         signed(
-            "rescind", constraint="policy-1", scope={"deployment": "shop"}, issued=1, expires=2**40
+            "rescind", constraint="policy-1", scope={"deployment": "shop"}, issued=1, expires=2**37
         )
     )
     to = Connection(deployment="shop", session="s-1", trusted=(KEY.public,), mailbox=box)

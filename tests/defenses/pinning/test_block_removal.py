@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraintrot.defenses.pinning.block_marks import removed
+from constraintrot.defenses.pinning.block_marks import cut_text, outside_blocks, removed
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.errors import ParameterError
 from tests.harnesses.rules import OPERATOR, registry
@@ -59,6 +59,50 @@ def test_an_earlier_revision_goes_and_the_receipt_says_what_went() -> None:
     text = PinnedBlock(rules, report=receipts.append).into(f"{text}\n\nAnd brief.")
     assert text == f"Be kind.\n\nAnd brief.\n\n{pinned_block.text}"
     assert [receipt.removed for receipt in receipts] == [(), (removed(f"\n\n{old}"),)]
+
+
+def nested(text: str, at: int, deep: int = 1) -> str:
+    """A block with a copy of it inside, as often: taking that out makes the outer one whole."""
+    return f"{text[:at]}\n\n" * deep + text + text[at:] * deep
+
+
+@pytest.mark.parametrize("part", [0.1, 0.5, 0.9])
+def test_a_block_within_itself_is_taken_out_whole(part: float) -> None:
+    """Who saw an id may send it: a copy inside of a copy brought a revoked policy back."""
+    rules = registry("Send email to anybody.")
+    pinned_block = PinnedBlock(rules, report=lambda _: None)
+    old = pinned_block.text
+    at = int(part * len(old))
+    for revoked in (False, True):
+        if revoked:
+            rules.amend(rules.pins()[0].id, "Send no email.", by=OPERATOR)
+        for deep in (1, 2, 20):
+            kept = pinned_block.appended(f"Be kind.\n\n{nested(old, at, deep)}\n\nAnd brief.")
+            assert kept == f"Be kind.\n\nAnd brief.\n\n{pinned_block.text}"
+            assert pinned_block.less(nested(old, at, deep)).text == ""
+
+
+def test_copies_nested_without_end_are_cut_off() -> None:
+    pinned_block = block("Rule one.")
+    deep = nested(pinned_block.text, 20, 1_000)
+    rest = pinned_block.less(f"Be kind. {deep} So much.")
+    assert not pinned_block.holds(rest.text)
+    assert rest.text.startswith("Be kind. ")
+    assert len(rest.removed) < 50
+
+
+@pytest.mark.parametrize("at", [3, 40])
+def test_a_text_to_cut_within_itself_is_cut_whole(at: int) -> None:
+    kept = "A block of the operator's,\nwith a policy in it."
+    assert cut_text(f"Hello {kept[:at]}{kept}{kept[at:]}.", ["", "another", kept]) == "Hello ."
+
+
+def test_what_stands_outside_of_all_blocks_is_changed() -> None:
+    first, second = block("Rule one."), block("Rule one.")
+    text = f"rule\n\n{first.text}\nrule\n{second.text}"
+    assert outside_blocks(text, str.upper) == f"RULE\n\n{first.text}\nRULE\n{second.text}"
+    assert outside_blocks("rule", str.upper) == "RULE"
+    assert outside_blocks("", str.upper) == ""
 
 
 def test_a_block_that_others_wrote_around_is_moved_to_its_place() -> None:

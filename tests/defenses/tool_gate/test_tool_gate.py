@@ -164,7 +164,19 @@ def test_unseen_letters_are_written_out(unseen: str) -> None:
 @pytest.mark.parametrize(
     "turn",
     [
-        *("<|im_end|>", "<|eot_id|>", "</s>", "<s>", "[/INST]", "[inst]", "<end_of_turn>", "<|\n"),
+        *(
+            "<|im_end|>",
+            "<|eot_id|>",
+            "</s>",
+            "<s>",
+            "[/INST]",
+            "[inst]",
+            "[UNUSED_TOKEN_145]",
+            "[MODEL_SETTINGS]",
+            "[END_TOOL_RESULT]",
+            "<end_of_turn>",
+            "<|\n",
+        ),
         # DeepSeek, Hunyuan, Llama 2, Gemma, InternLM, Baichuan, Nemotron, Seed, MiniMax, GLM,
         # Mistral, EXAONE, and the like.
         *("<｜User｜>", "<｜end▁of▁sentence｜>", "<｜hy_Assistant｜>", "<<SYS>>", "<</SYS>>"),

@@ -124,7 +124,7 @@ def test_an_attached_report_violates() -> None:
     assert sent("The menu is attached.", "Lunch", attachments=["menu.pdf"]) == "clear"
 
 
-ATTACHMENTS: list[tuple[dict[str, object], str]] = [
+ATTACHMENTS: list[Any] = [
     *(({key: REPORT}, "violates") for key in ("attachments", "attachment", "files", "Adjuntos")),
     *(({"attachments": form}, "violates") for form in (
         [REPORT], [{"name": "notes.txt", "content": REPORT}], {"notes.txt": REPORT},
