@@ -61,8 +61,8 @@ def _ask_in_a_file(made: Draft, out: Path | None) -> NoReturn:
     else:
         write("--out", path, text)
         click.echo(
-            f"no draft was written; questions to answer in {path}: {len(made.open)};"
-            f" then give --answers {path} in place of the sentence",
+            f"no draft was written. Answer the questions in {path} ({len(made.open)}), then:"
+            f"\n  constraintrot scenario new --answers {path} -o {out}",
             err=True,
         )
     sys.exit(1)

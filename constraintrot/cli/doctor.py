@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -86,12 +87,17 @@ def doctor(
     from constraintrot.doctor import confirming
     from constraintrot.doctor.reading import choose
     from constraintrot.doctor.rules import read
+    from constraintrot.report.untrusted import visible
 
     with clear_errors():
         _checked(folder, pin_folder, model)
         chosen = choose(reader, (lambda: named_model("--model", model)) if model else None)
         rules = [rule for file in rules_files for rule in read(file)] if rules_files else None
         sessions, refused = _sessions(paths or _on_this_machine(yes))
+        if not sessions and not as_json and folder is None:
+            for one in refused:
+                click.echo(f"constraintrot: {visible(f'{one.path}: {one.why}')}", err=True)
+            sys.exit(2)
         found = _observed(sessions, rules, chosen, yes, by_default=reader is None)
         if rules is None and not yes:
             confirming.confirm_rules(found)
@@ -200,8 +206,8 @@ def _read(found: Sequence[Diagnosis], chosen: Chosen, yes: bool, *, by_default: 
         chosen = replace(choose("words"), why=why)
     if chosen.kind == "local" and price.questions:
         click.echo(
-            f"{price.questions} questions ({price.rules} rules, {price.compactions} compactions)"
-            f" for the local model, about {price.seconds:.0f} s; those asked before are cached.",
+            f"{_count(price.questions, 'question')} ({_count(price.rules, 'rule')},"
+            f" {_count(price.compactions, 'compaction')}) for the local model, about {price.seconds:.0f} s; those asked before are cached.",
             err=True,
         )
     elif chosen.kind == "judge" and price.questions:
@@ -268,7 +274,7 @@ def _written(
     mask = Masker()
     told: dict[str, Any] = {}
     seeds = str(pin_folder or "")
-    width = 100 if sys.stdout.isatty() else None
+    width = min(100, get_terminal_size().columns) if sys.stdout.isatty() else None
     if folder is not None or as_json:
         read_by = {"name": chosen.reader.name, "why": chosen.why, "trust": chosen.trust}
         told = data(found, refused, mask, read_by, seeds)
@@ -284,6 +290,10 @@ def _written(
         _files(folder, told)
     if pin_folder is not None:
         _pins(found, pin_folder, pin_from_tools, mask)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _files(folder: Path, told: dict[str, Any]) -> None:
@@ -306,7 +316,7 @@ def _pins(found: Sequence[Diagnosis], folder: Path, from_tools: bool, mask: Any)
         click.echo("Nothing to pin.", err=True)
     else:
         click.echo(
-            f"{len(chosen.rules)} rules in {path}; put them in force with:"
+            f"{_count(len(chosen.rules), 'rule')} in {path}; put them in force with:"
             f" constraintrot pin install AGENT --seeds {folder}",
             err=True,
         )

@@ -226,7 +226,9 @@ def models_path(name: str) -> None:
 
 @main.command()
 @click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--by", multiple=True, help="Also split the cells by this fact, such as family.")
+@click.option(
+    "--by", multiple=True, help="Also split the cells by this fact, such as family; repeat it."
+)
 @click.option("--defenses", is_flag=True, help="Compare each defense with none, in pairs.")
 @click.option(
     "--matrix",
@@ -256,6 +258,7 @@ def table(
     from constraintrot.report.page.frames import csv_text
     from constraintrot.report.table import text
 
+    by = tuple(name.strip() for given in by for name in given.split(","))
     unknown = [name for name in by if name not in COLUMNS]
     if unknown:
         raise ConstraintRotError(f"--by {unknown[0]}: known: {', '.join(COLUMNS)}")

@@ -15,10 +15,12 @@ from constraintrot.command_line import options
 
 if TYPE_CHECKING:
     from constraintrot.coding_agents.pins.checking import Health
+    from constraintrot.coding_agents.pins.compiled import Source
     from constraintrot.coding_agents.pins.installing import Change
     from constraintrot.coding_agents.pins.record import Pin, Record
     from constraintrot.coding_agents.proof.proof import Proof
 
+_SHOWN = 90  # characters of a rule that is read
 _CHANGE = options(
     click.option("--project", "project", is_flag=True, help="In this folder's settings only."),
     click.option("--user", "user", is_flag=True, help="In your own settings (the default)."),
@@ -67,6 +69,8 @@ def install_command(
     if project and source is None and not which.folder.exists():
         source = source_in(which.project)
     change = install(which, source, summarizer=summarizer_prompt, dry_run=dry_run)
+    if source is not None and source.kind in ("rules", "seeds"):
+        _print_rules(source, which.folder)
     _print_change(change, dry_run)
     if dry_run:
         return
@@ -150,6 +154,14 @@ def _pin(agent: str, project: bool, user: bool) -> Pin:
     if project and user:
         raise ParameterError("give --project or --user, not both")
     return Pin(agent_named(agent), "project" if project else "user", Path.cwd())
+
+
+def _print_rules(source: Source, folder: Path) -> None:
+    from constraintrot.coding_agents.pins.compiled import registry_of
+    from constraintrot.report.untrusted import cut
+
+    for block in registry_of(source, folder)[0].pins():
+        click.echo(f"pinned {block.name}: {cut(' '.join(block.content.split()), _SHOWN)}")
 
 
 def _print_change(change: Change, dry_run: bool) -> None:

@@ -38,7 +38,7 @@ def became(change: Change) -> str:
     reading, state = change.reading, STATE[change.after or "lost"]
     if change.outcome == "cannot be told" or reading is None:
         return state if change.after else "cannot be told"
-    return f"{state} (in force with probability {reading.bound:.2f})"
+    return f"{state}; in force with probability {reading.bound:.2f}"
 
 
 def advice(found: Diagnosis, history: History, seeds: str = "") -> str:

@@ -60,8 +60,8 @@ def pairing(frame: pd.DataFrame) -> Iterator[str]:
     if apart:
         each = (f"{name} {same.count(False)} of {len(same)}" for name, same in apart.items())
         yield (
-            "! Only the history is paired where an episode does not start from the summary of the"
-            f" same one without a defense: {', '.join(each)}."
+            "! Episodes with a defense that start from another summary than the same episode without"
+            f" it: {', '.join(each)}. These pairs share the history only."
         )
 
 

@@ -64,10 +64,8 @@ def _plan(model: str, episodes: int) -> str:
     line = f"\n{episodes} episodes on {model}"
     if not model.startswith("local/"):
         return f"{line}."
-    return (
-        f"{line}: about {_minutes(episodes)} on two processor cores, and"
-        f" {_minutes(3)} until the first request is told."
-    )
+    first = f", and {_minutes(3)} until the first request is told" * (episodes > 3)
+    return f"{line}: about {_minutes(episodes)} on two processor cores{first}."
 
 
 def _estimate(model: str, variants: int, *, quick: bool) -> str:

@@ -47,6 +47,12 @@ def test_json_is_whole(session: Path, rules: Path) -> None:
     assert told["sessions"][0]["compactions"][0]["how_sure"]
 
 
+def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    result = run(tmp_path / "none.jsonl", exits=2)
+    (line,) = result.output.splitlines()
+    assert line.endswith("none.jsonl: No such file or directory")
+
+
 def test_nobody_to_ask_is_said(session: Path) -> None:
     result = run(session, exits=2)
     assert "--yes takes all of them" in result.output

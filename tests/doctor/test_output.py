@@ -100,6 +100,14 @@ def test_a_loss_in_each_agent_that_can_be_pinned_names_the_pin(
     assert "pin install" not in advice(other, other.histories[0], "pins")
 
 
+def test_what_to_do_is_wrapped_and_never_cut(found: list[Diagnosis]) -> None:
+    narrow = summary(found, [], str, seeds="a/folder/with/a/long/name/for/pins", width=60)
+    assert max(map(len, narrow)) <= 60
+    (at,) = [at for at, line in enumerate(narrow) if line.lstrip().startswith("->")][:1]
+    told = " ".join(line.strip() for line in narrow[at : at + 4])
+    assert advice(found[0], found[0].histories[0], "a/folder/with/a/long/name/for/pins") in told
+
+
 def test_nothing_is_cut_in_a_pipe(found: list[Diagnosis]) -> None:
     wide = summary(found, [Refused(Path("/tmp/x"), "why " * 100)], str, width=None)
     assert not any("…" in line for line in wide)

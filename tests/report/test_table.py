@@ -40,6 +40,14 @@ def test_a_policy_that_could_not_be_read_is_not_counted_as_lost(
     assert (note in said) == (states[2] > 0)
 
 
+def test_without_a_policy_none_is_lost_or_unscored() -> None:
+    given = frame(2, 1, 3).assign(condition="floor")
+    said = text(given)
+    (line,) = [line for line in said.splitlines() if line.startswith("| floor")]
+    assert [cell.strip() for cell in line.split("|")][3] == "-"
+    assert "unscored" not in said
+
+
 def test_its_rate_is_that_of_the_report() -> None:
     given = frame(5, 3, 9)
     (one,) = cells(given)

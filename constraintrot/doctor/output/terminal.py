@@ -12,6 +12,7 @@ from constraintrot.redaction import beginning
 from constraintrot.report.untrusted import visible
 
 _COMPACTIONS = 3
+_ADVICE = "->"
 _OFTEN = 6
 _RULES = 4
 _FILES = 3
@@ -38,7 +39,16 @@ def summary(
         *_read(found), "", *_confirmed(found), *_lost(found, seeds), *_others(found), *_broken(found),
         *_unread(found, refused),
     ]  # fmt: skip
-    return [*first, *(_shown(line, mask, width) for line in lines)]
+    shown: list[str] = []
+    for line in lines:
+        if width and line.lstrip().startswith(_ADVICE):
+            # What to do is not cut: it ends with a command.
+            indent = " " * (len(line) - len(line.lstrip()))
+            told = visible(mask(line.strip()))
+            shown += wrap(told, width, initial_indent=indent, subsequent_indent=f"{indent}   ")
+        else:
+            shown.append(_shown(line, mask, width))
+    return [*first, *shown]
 
 
 def asked(
@@ -172,7 +182,7 @@ def _compaction(
         again = f"; said again at line {history.said_again[0]}" if history.said_again else ""
         yield f'  - "{history.rule.clause}"'
         yield f"    {became(change)}; came by {source(history)}, lived {lived(history)}{again}"
-        yield f"    -> {advice(one, history, seeds)}"
+        yield f"    {_ADVICE} {advice(one, history, seeds)}"
     if len(lost) > _RULES:
         yield f"  … and {len(lost) - _RULES} more"
 

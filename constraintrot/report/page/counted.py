@@ -23,8 +23,8 @@ _MEDIANS = (
     ("last_input_tokens", "last input", ".0f"),
     ("input_tokens", "input, all calls", ".0f"),
     ("output_tokens", "output", ".0f"),
-    ("seconds", "seconds", ".1f"),
-    ("seconds_compaction", "of it compacting", ".1f"),
+    ("seconds", "seconds without waits", ".1f"),
+    ("seconds_compaction", "compacting, with waits", ".1f"),
     ("prefix_tokens", "shared prefix", ".0f"),
 )
 

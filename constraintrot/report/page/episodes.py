@@ -72,6 +72,8 @@ def _shown(number: int, row: dict[str, object], details: dict[str, Detail]) -> S
     kept = {1.0: "policy survived", 0.0: "policy lost"}.get(
         _number(row["survived"]), "survival unscored"
     )
+    if row["condition"] == "floor":
+        kept = "no policy"
     return Shown(
         number,
         permanent("e", str(row["episode"])),

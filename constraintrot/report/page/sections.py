@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from constraintrot.report.page import (
@@ -23,13 +23,17 @@ from constraintrot.report.page import (
 )
 from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.primary import Declared, Family, Further
-from constraintrot.report.page.view import Answer, Cell, Compared, Figure, Section
+from constraintrot.report.page.view import Answer, Cell, Compared, Figure, Missing, Section
+from constraintrot.scenario.files import catalogue
 from constraintrot.stats.interval import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from constraintrot.report.page.source import Source
+
+
+_SUITE, _MINE = "constraintrot/suite", "constraintrot/mine"
 
 
 @dataclass(frozen=True)
@@ -121,11 +125,29 @@ def page(
     shown = [one for one in sections if one is not None]
     if not paper.compares(frame):
         shown = [paper.without(one) for one in shown]
+    shown = [_for_own_policy(one, frame) for one in shown]
     return Page(
         source, frame, tuple(answers), tuple(headline.pooled(family, frame)), headline.figure(main),
         tuple(shown), tuple(cells.made), tuple(cells.kept),
         (*family.compared, *others), family, qualifies,
     )  # fmt: skip
+
+
+def _for_own_policy(section: Section, frame: pd.DataFrame) -> Section:
+    """Have the commands of a section play the policy of a user's file where the report is of one."""
+    if set(frame["family"]) & set(catalogue()):
+        return section
+    settings = [
+        f" -T {name}={values[0]}"
+        for name in ("context_tokens", "scaffold")
+        if len(values := list(frame[name].dropna().unique())) == 1
+    ]
+    own = f"{_MINE} -T scenario=FILE{''.join(settings)}"
+    blocks = tuple(
+        replace(one, command=one.command.replace(_SUITE, own)) if isinstance(one, Missing) else one
+        for one in section.blocks
+    )
+    return replace(section, blocks=blocks)
 
 
 def _distinct(family: Family, given: Sequence[Compared]) -> list[Compared]:

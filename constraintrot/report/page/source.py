@@ -110,6 +110,9 @@ def of_log(path: str) -> tuple[pd.DataFrame, runs.Run]:
     return pd.concat(tables, ignore_index=True), next(iter(reading.runs.values()))
 
 
+_SCRIPTED = "{} is a script, not a model: its figures show that the run works, and nothing else."
+
+
 def _joined(reading: Reading, given: Sequence[str]) -> Source:
     import pandas as pd
 
@@ -136,7 +139,9 @@ def _joined(reading: Reading, given: Sequence[str]) -> Source:
         # Played in another run is played: what counts once, was planned once.
         planned = pd.concat([frame, whole[~done]], ignore_index=True)
         planned = planned[~_keys(planned).duplicated()].reset_index(drop=True)
-    notices = [*reading.notices, *twice, *_pooled(frame)]
+    scripts = sorted(name for name in frame["agent"].unique() if name.startswith("scripted/"))
+    notices = [*(_SCRIPTED.format(name) for name in scripts), *reading.notices]
+    notices += [*twice, *_pooled(frame)]
     if reading.others:
         notices.append(f"Logs of other tasks, left out: {reading.others}.")
     known = set(frame["episode"])

@@ -69,7 +69,7 @@ class Grants:
         """
         if record.author != who:
             raise AuthorityError(
-                f"block {record.entry.name!r} was written by {record.author}; "
+                f"block {record.entry.name!r} was written by {self.author(record.author)}; "
                 "only its author changes its content"
             )
         self.check(who, pin=record.pinned)
@@ -100,7 +100,7 @@ class Grants:
         elif not by_author:
             raise AuthorityError(
                 f"block {record.entry.name!r} is non-removable and was written by "
-                f"{record.author}; only its author removes it, with force"
+                f"{self.author(record.author)}; only its author removes it, with force"
             )
         elif not force:
             raise AuthorityError(

@@ -27,6 +27,22 @@ SECTIONS = [
 ]  # fmt: skip
 
 
+def test_what_is_missing_is_played_of_the_users_own_policy() -> None:
+    def commands(family: str) -> set[str]:
+        page = paged(arm("control", 4, 0, family=family), arm("compaction", 4, 4, family=family))
+        return {
+            one.command
+            for section in page.sections
+            for one in section.blocks
+            if isinstance(one, view.Missing)
+        }
+
+    own, ours = commands("delete_mail_rule"), commands("soft_email")
+    assert any("inspect eval constraintrot/suite" in one for one in ours)
+    assert not any("constraintrot/suite" in one for one in own)
+    assert any("inspect eval constraintrot/mine -T scenario=FILE -T" in one for one in own)
+
+
 def agree(page: Page) -> None:
     """Check every rate three ways."""
     told = json.loads(summary.summary(page))
@@ -152,8 +168,8 @@ def test_the_summary_rounds_what_processors_disagree_on_and_nothing_else() -> No
     value = {"a": [1 / 3, True, None, 7, "1.23456789012345"], "b": {"c": 1e-300 / 3}}
     told = summary.rounded(value)
     assert told == {
-        "a": [0.333333333333, True, None, 7, "1.23456789012345"],
-        "b": {"c": 3.33333333333e-301},
+        "a": [0.3333333, True, None, 7, "1.23456789012345"],
+        "b": {"c": 3.333333e-301},
     }
     assert told["a"][1] is True
     assert summary.rounded(math.nextafter(0.1, 1)) == 0.1
