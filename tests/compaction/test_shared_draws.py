@@ -78,7 +78,7 @@ def test_a_defense_that_touches_the_summarizer_draws_for_itself(run: Run) -> Non
         assert draws["none"] == draws["pin"] == draws["spotlight"]
         assert draws["none"] != draws["sanitize_summarizer"]
     (said,) = pairing(episodes([log.location]))
-    assert said.endswith(": sanitize_summarizer 2 of 2.")
+    assert said.endswith(": sanitize_summarizer 2 of 2. These pairs share the history only.")
 
 
 def test_two_runs_draw_for_themselves_and_the_table_says_so(run: Run) -> None:
