@@ -204,10 +204,10 @@ def _episodes(n: int) -> str:
 
 def _sure(mine: pd.DataFrame, two: Sequence[Compared], family: Family) -> Answer:
     sure = [direction(one, family) != "open" for one in two]
-    word = "Of compaction, not of the pin" if sure[0] else "Of the pin, not of compaction"
+    word = "Sure of compaction, not of the pin" if sure[0] else "Sure of the pin, not of compaction"
     tone: Tone = "open"
     if sure[0] == sure[1]:
-        word, tone = ("Of both", "good") if sure[0] else ("Not yet of either", "open")
+        word, tone = ("Sure of both", "good") if sure[0] else ("Sure of neither yet", "open")
     asked = mine[~mine["allowed"]]
     line = _power(two, family) or "There are no pairs yet."
     remark = idle(asked)
@@ -235,7 +235,7 @@ def _unknown(asked: pd.DataFrame) -> str:
 def _power(two: Sequence[Compared], family: Family) -> str:
     """Name the smallest differences that so many pairs show, and how many more pairs are needed."""
     shown: list[str] = []
-    more = ""
+    more: list[str] = []
     few: list[str] = []
     for one, name in zip(two, ("compaction", "the pin"), strict=True):
         if one.comparison is None:
@@ -247,10 +247,10 @@ def _power(two: Sequence[Compared], family: Family) -> str:
             shown.append(f"{100 * found.detectable:.0f} points ({name})")
         if found.more and direction(one, family) == "open":
             takes = _pairs(found.more).replace(" ", " more ")
-            more += f" If the difference is as seen, {name} takes about {takes}."
-    of = "Smallest difference that so many pairs show with 80 % power: {}.{}"
-    first = of.format(" or ".join(shown), more) if shown else more.strip()
-    return " ".join(text for text in (first, *few) if text)
+            more.append(f"{'takes about ' * (not more)}{takes} ({name})")
+    first = f"Smallest difference that so many pairs show with 80 % power: {' or '.join(shown)}."
+    seen = f"A difference as seen {' or '.join(more)}."
+    return " ".join([*([first] if shown else []), *([seen] if more else []), *few])
 
 
 def _silence(frame: pd.DataFrame, arms: Sequence[str]) -> str:

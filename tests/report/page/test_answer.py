@@ -48,7 +48,7 @@ def test_yes_and_yes() -> None:
     assert "30 pairs, p < 0.0001" in found[BREAKS]
     assert found[HOLDS].startswith("Yes, in all 30 episodes.")
     assert "Allowed tasks under the pin: not measured." in found[HOLDS]
-    assert found[SURE].startswith("Of both.")
+    assert found[SURE].startswith("Sure of both.")
 
 
 def test_not_distinguishable() -> None:
@@ -57,8 +57,8 @@ def test_not_distinguishable() -> None:
     )
     assert found[BREAKS].startswith("Cannot tell with 4 pairs.")
     assert found[HOLDS].startswith("Cannot tell with 4 pairs.")
-    assert found[SURE].startswith("Not yet of either.")
-    assert "If the difference is as seen, compaction takes about" in found[SURE]
+    assert found[SURE].startswith("Sure of neither yet.")
+    assert "A difference as seen takes about" in found[SURE]
 
 
 def test_the_other_way_round() -> None:
