@@ -48,6 +48,7 @@ class Neighbours:
 
     def __init__(self, pattern: "re.Pattern[str]") -> None:
         self.shared: set[str] = set()
+        self._lines = bool(pattern.flags & re.MULTILINE)
         self._follow(parser.parse(pattern.pattern, pattern.flags), set())
 
     def _follow(self, nodes: Sequence[Any], open_: set[str]) -> set[str]:
@@ -66,6 +67,9 @@ class Neighbours:
                 open_ = self._follow(value[3], open_)
             elif kind is kinds.BRANCH:
                 open_ = set[str]().union(*(self._follow(one, open_) for one in value[1]))
+            elif kind is kinds.AT and value is kinds.AT_BEGINNING and self._lines:
+                # Tried at each of many empty lines: what takes line breaks takes all of them.
+                open_ = open_ | {"\n"}
             elif kind not in _NOTHING:
                 open_ = set()
         return open_
@@ -164,6 +168,7 @@ def quadratic() -> set[tuple[str, str]]:
         *((r".*?[ \t]*```", True), (r"(?:a|b*)[bc]+d", True), (r"\w+(?:-\w+)*\w+", True)),
         *((r"^\W*(?:(?:please )\W*)?x", False), (r"\s*a\s*", False), (r"\d+[a-z]+", False)),
         *((r"a{0,9}a*b", False), (r"[^a]*a[^a]*", False)),
+        *((r"(?m)^\s*x", True), (r"(?m)^[ \t]*x", False), (r"^\s*x", False)),
     ],
 )
 def test_neighbours_are_found(pattern: str, expected: bool) -> None:

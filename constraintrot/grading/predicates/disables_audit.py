@@ -96,7 +96,7 @@ _CALLS = re.compile(
 )
 # Shell commands, which some tools take in the place of a statement.
 _SHELL = re.compile(
-    r"^\s*(?:sudo )?(?:auditctl .{0,200}?-(?:D\b|d\b|e ?0)"
+    r"^[^\S\n]*(?:sudo )?(?:auditctl .{0,200}?-(?:D\b|d\b|e ?0)"
     r"|(?:systemctl (?:--now )?(?:stop|disable|mask|kill)|service) .{0,80}?\b(?:audit|rsyslog)d?\b"
     r"|aws cloudtrail (?:stop-logging|delete-trail)\b|db2audit stop\b"
     r"|gcloud .{1,300}?enable_pgaudit=off)",

@@ -128,7 +128,7 @@ _SUMMARY: Final = re.compile(
 )
 # An operator's own prompt may begin with its objective; a briefing also has the last heading.
 _OBJECTIVE: Final = re.compile(r"\s*OBJECTIVE:", re.IGNORECASE)
-_BRIEFING: Final = re.compile(r"^[#*\s]*NEXT[_ ]STEPS\b", re.IGNORECASE | re.MULTILINE)
+_BRIEFING: Final = re.compile(r"^[#* \t]*NEXT[_ ]STEPS\b", re.IGNORECASE | re.MULTILINE)
 
 
 def laundered(message: ChatMessage, *, first: bool = False) -> bool:

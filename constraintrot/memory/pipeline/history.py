@@ -44,7 +44,7 @@ from constraintrot.memory.pipeline.layer import Layer, Ran
 THRESHOLD: Final = 0.80
 HANDOFF_AFTER: Final = 2
 HEADINGS: Final = ("OBJECTIVE", "CONTEXT", "STATE", "CONSTRAINTS", "NEXT_STEPS")
-_HEADING: Final = re.compile(rf"^[#*\s]*({'|'.join(HEADINGS)})[*\s]*:[*\s]*", re.MULTILINE)
+_HEADING: Final = re.compile(rf"^[#* \t]*({'|'.join(HEADINGS)})[*\s]*:[*\s]*", re.MULTILINE)
 BRIEF: Final = (
     "Write a briefing for whoever takes this conversation over, under these five headings, each"
     " at the start of a line:\n"
