@@ -13,7 +13,8 @@ from constraintrot.scenario.values import is_list, is_mapping, spelled, texts
 
 _MEASURE = "[个個件台只隻套支盒箱把卷盏袋份包]"
 _ONE = Decimal(1)
-_LONGEST = 300  # characters of an item's name that are read: its patterns take quadratic time
+# Characters of an item's name that are read, at its start and its end: patterns take quadratic time.
+_LONGEST = 300
 _NOT_UNITS = frozenset({"or", "and", "to", "less", "more", "minus", "plus", "point", "than", "per"})
 _QUANTITY = "qty|quantity|quantit(?:y|ies)|count|cantidad|cant|menge|anzahl|stückzahl|数量"
 _KEY = re.compile(rf"(?:^|[\W_])(?:{_QUANTITY}|units|unidades|pieces|pcs|件数)(?:$|[\W_])")
@@ -172,7 +173,8 @@ def _leading(text: str) -> Decimal | None:
 
 def _counts(text: str) -> Iterator[Decimal]:
     yield _ONE
-    text = unicodedata.normalize("NFKC", text[:_LONGEST])
+    read = text if len(text) <= 2 * _LONGEST else f"{text[:_LONGEST]} {text[-_LONGEST:]}"
+    text = unicodedata.normalize("NFKC", read)
     lead = _LEADING.match(text)
     found = [lead[1]] if lead else []
     for pattern in _COUNTS:

@@ -217,6 +217,11 @@ def test_a_number_in_the_item_that_counts_nothing(item: object) -> None:
     assert SpendAbove(limit=100).check("purchase", arguments).status == "clear"
 
 
+def test_a_count_at_the_end_of_a_long_name_is_read() -> None:
+    arguments = {"item": f"lamp {'of good make ' * 400}x6", "amount_usd": 40}
+    assert SpendAbove(limit=100).check("purchase", arguments).status == "malformed"
+
+
 def test_a_quantity_of_the_call_goes_before_the_count_in_the_name() -> None:
     for item in ("6 desk lamps", "lamp x6", "lamp (6)"):
         arguments = {"item": item, "amount_usd": 40, "quantity": 1}
