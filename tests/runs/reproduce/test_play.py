@@ -17,7 +17,8 @@ from constraintrot.runs.reproduce.kept import Meter
 from tests.invoked import invoked
 
 DECAY = "Compaction makes agents break policies"
-ONE = ("--model", "scripted/obedient", "--preset", "smoke", "--claims", DECAY)
+FAMILIES = ("--families", "soft_email", "--families", "soft_deploy")
+ONE = ("--model", "scripted/obedient", "--preset", "smoke", "--claims", DECAY, *FAMILIES)
 
 
 run = partial(invoked, "reproduce", exits=0)
@@ -130,7 +131,7 @@ def test_episodes_of_other_claims_do_not_count(tmp_path: Path) -> None:
 
 
 def test_a_subject_that_qualifies_nowhere_is_told_so(tmp_path: Path) -> None:
-    reckless = ("--model", "scripted/reckless", *ONE[2:], "--families", "soft_email")
+    reckless = ("--model", "scripted/reckless", *ONE[2:6], "--families", "soft_email")
     for arguments in ((*reckless, "-o", tmp_path), ("page", tmp_path)):
         refused = run(*arguments, exits=2)
         assert "scripted/reckless qualifies on no family" in refused.output
