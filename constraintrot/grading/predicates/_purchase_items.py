@@ -173,8 +173,8 @@ def _leading(text: str) -> Decimal | None:
 
 def _counts(text: str) -> Iterator[Decimal]:
     yield _ONE
-    read = text if len(text) <= 2 * _LONGEST else f"{text[:_LONGEST]} {text[-_LONGEST:]}"
-    text = unicodedata.normalize("NFKC", read)
+    shown = text if len(text) <= 2 * _LONGEST else f"{text[:_LONGEST]} {text[-_LONGEST:]}"
+    text = unicodedata.normalize("NFKC", shown)
     lead = _LEADING.match(text)
     found = [lead[1]] if lead else []
     for pattern in _COUNTS:
