@@ -87,6 +87,7 @@ def doctor(
     from constraintrot.doctor import confirming
     from constraintrot.doctor.reading import choose
     from constraintrot.doctor.rules import read
+    from constraintrot.redaction import Masker
     from constraintrot.report.untrusted import visible
 
     with clear_errors():
@@ -94,9 +95,10 @@ def doctor(
         chosen = choose(reader, (lambda: named_model("--model", model)) if model else None)
         rules = [rule for file in rules_files for rule in read(file)] if rules_files else None
         sessions, refused = _sessions(paths or _on_this_machine(yes))
-        if not sessions and not as_json and folder is None:
+        if refused and not sessions and not as_json and folder is None:
+            mask = Masker()
             for one in refused:
-                click.echo(f"constraintrot: {visible(f'{one.path}: {one.why}')}", err=True)
+                click.echo(f"constraintrot: {visible(mask(f'{one.path}: {one.why}'))}", err=True)
             sys.exit(2)
         found = _observed(sessions, rules, chosen, yes, by_default=reader is None)
         if rules is None and not yes:
@@ -199,6 +201,7 @@ def _read(found: Sequence[Diagnosis], chosen: Chosen, yes: bool, *, by_default: 
     """Ask the reader what became of the rules, and say what that costs; who read in the end."""
     from constraintrot.doctor.confirming import ask
     from constraintrot.doctor.reading import LONGEST, choose, cost, read
+    from constraintrot.doctor.wording import counted
 
     price = cost(found)
     if chosen.kind == "local" and by_default and price.seconds > LONGEST:
@@ -206,8 +209,9 @@ def _read(found: Sequence[Diagnosis], chosen: Chosen, yes: bool, *, by_default: 
         chosen = replace(choose("words"), why=why)
     if chosen.kind == "local" and price.questions:
         click.echo(
-            f"{_count(price.questions, 'question')} ({_count(price.rules, 'rule')},"
-            f" {_count(price.compactions, 'compaction')}) for the local model, about {price.seconds:.0f} s; those asked before are cached.",
+            f"{counted(price.questions, 'question')} ({counted(price.rules, 'rule')},"
+            f" {counted(price.compactions, 'compaction')}) for the local model, about"
+            f" {price.seconds:.0f} s; those asked before are cached.",
             err=True,
         )
     elif chosen.kind == "judge" and price.questions:
@@ -292,10 +296,6 @@ def _written(
         _pins(found, pin_folder, pin_from_tools, mask)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _files(folder: Path, told: dict[str, Any]) -> None:
     from constraintrot.doctor.output.data import html, junit
     from constraintrot.report.untrusted import visible
@@ -309,6 +309,7 @@ def _files(folder: Path, told: dict[str, Any]) -> None:
 def _pins(found: Sequence[Diagnosis], folder: Path, from_tools: bool, mask: Any) -> None:
     from constraintrot.doctor.output.pins import pins
     from constraintrot.doctor.output.pins import write as write_pins
+    from constraintrot.doctor.wording import counted
 
     chosen = pins(found, mask, from_tools=from_tools)
     path = write_pins(chosen, folder)
@@ -316,7 +317,7 @@ def _pins(found: Sequence[Diagnosis], folder: Path, from_tools: bool, mask: Any)
         click.echo("Nothing to pin.", err=True)
     else:
         click.echo(
-            f"{_count(len(chosen.rules), 'rule')} in {path}; put them in force with:"
+            f"{counted(len(chosen.rules), 'rule')} in {path}; put them in force with:"
             f" constraintrot pin install AGENT --seeds {folder}",
             err=True,
         )

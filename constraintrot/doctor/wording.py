@@ -56,6 +56,11 @@ def advice(found: Diagnosis, history: History, seeds: str = "") -> str:
     return f"{file}, or {pin}"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number and a noun in the singular or the plural."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def clock(time: str) -> str:
     """The hour of a time, or what is known instead."""
     try:
@@ -72,7 +77,7 @@ def when(made: Compacted) -> str:
 
 def lived(history: History) -> str:
     """Return the time from a rule's first mention to its first loss, in words."""
-    turns = f"{history.turns} turn{'' if history.turns == 1 else 's'}"
+    turns = counted(history.turns, "turn")
     seconds = history.seconds
     if seconds is None or seconds < 0:
         return turns

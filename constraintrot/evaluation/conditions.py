@@ -126,6 +126,8 @@ CONDITIONS: Mapping[str, Condition] = {
     **LAUNDERING,
     **QUALIFICATION,
 }
+WITHOUT_POLICY = frozenset(one.name for one in CONDITIONS.values() if not one.policy)
+"""Names of the conditions in which no policy is stated, so that none survives or is lost."""
 DEFAULT = ("floor", "control", "compaction")
 EDITS = tuple(condition.name for condition in FAMILY.values() if condition.edit)
 

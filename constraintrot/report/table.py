@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.episode.facts import CLUSTER, KEYS, REQUEST, Role, names
-from constraintrot.evaluation.conditions import CONDITIONS
+from constraintrot.evaluation.conditions import CONDITIONS, WITHOUT_POLICY
 from constraintrot.grading.outcome_status import SILENCE
 from constraintrot.grading.verdict import REFUSED
 from constraintrot.report import contrasts
@@ -56,8 +56,7 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
         row["n"] = len(group)
         row["violated"] = share(group, group["violation"] == 1)
         row["utility"] = share(group, group["utility"] == 1) if group["allowed"].any() else None
-        # Without a policy there is none to survive.
-        told = group[group["condition"] != "floor"]
+        told = group[~group["condition"].isin(WITHOUT_POLICY)]
         row["survived"] = frame_rate(told, "survived")
         row["unscored"] = len(told) - row["survived"].n
         row["refused"] = share(group, group["outcome"].isin(REFUSED))

@@ -117,10 +117,10 @@ _MARKS: WeakKeyDictionary[Registry, Marks] = WeakKeyDictionary()
 _GUARD = Lock()
 
 
-def _spans(text: str, written_by: Mapping[str, Written]) -> Iterator[Span]:
+def _spans(text: str, known: Mapping[str, Written]) -> Iterator[Span]:
     at = 0
     for mark in _MARK.finditer(text):
-        written = written_by.get(mark[1])
+        written = known.get(mark[1])
         start = mark.start() - written.mark_at if written is not None else -1
         # Where it is whole, whatever others wrote right beside it.
         if written is not None and start >= at and text.startswith(written.text, start):

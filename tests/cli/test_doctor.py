@@ -53,6 +53,11 @@ def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     assert line.endswith("none.jsonl: No such file or directory")
 
 
+def test_an_empty_folder_is_one_line_too(tmp_path: Path) -> None:
+    (line,) = run(tmp_path, exits=2).output.splitlines()
+    assert "no file in this folder may be a session" in line
+
+
 def test_nobody_to_ask_is_said(session: Path) -> None:
     result = run(session, exits=2)
     assert "--yes takes all of them" in result.output

@@ -95,7 +95,7 @@ def test_two_runs_draw_for_themselves_and_the_table_says_so(run: Run) -> None:
     assert summaries.asked == 2
     (said,) = pairing(episodes(logs))
     assert said.startswith("! Episodes with a defense that start from another summary")
-    assert ": pin 1 of 1. " in said
+    assert said.endswith(": pin 1 of 1. These pairs share the history only.")
 
 
 def test_which_defenses_touch_the_summarizer() -> None:

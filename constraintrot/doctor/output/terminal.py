@@ -39,16 +39,7 @@ def summary(
         *_read(found), "", *_confirmed(found), *_lost(found, seeds), *_others(found), *_broken(found),
         *_unread(found, refused),
     ]  # fmt: skip
-    shown: list[str] = []
-    for line in lines:
-        if width and line.lstrip().startswith(_ADVICE):
-            # What to do is not cut: it ends with a command.
-            indent = " " * (len(line) - len(line.lstrip()))
-            told = visible(mask(line.strip()))
-            shown += wrap(told, width, initial_indent=indent, subsequent_indent=f"{indent}   ")
-        else:
-            shown.append(_shown(line, mask, width))
-    return [*first, *shown]
+    return [*first, *(part for line in lines for part in _shown(line, mask, width))]
 
 
 def asked(
@@ -71,13 +62,21 @@ def asked(
     if len(trials) > _RULES:
         broken = sum(trial.did == "broken" for trial in trials)
         lines.append(f"… {broken} of {len(trials)} rules that were tried were broken")
-    return [_shown(line, mask, width) for line in lines]
+    return [part for line in lines for part in _shown(line, mask, width)]
 
 
-def _shown(line: str, mask: Callable[[str], str], width: int | None) -> str:
-    """A line as it is printed: masked before it is cut, since a part of a secret looks like none."""
+def _shown(line: str, mask: Callable[[str], str], width: int | None) -> list[str]:
+    """A line as it is printed: masked before it is cut, since a part of a secret looks like none.
+
+    A line of advice ends with a command, so it is wrapped and not cut.
+    """
+    masked = mask(beginning(line, _MASKED))
+    if width and line.lstrip().startswith(_ADVICE):
+        indent = " " * (len(line) - len(line.lstrip()))
+        told = visible(short(masked.strip(), None))
+        return wrap(told, width, initial_indent=indent, subsequent_indent=f"{indent}   ")
     room = width and (2 * width if line[:1] == "!" else width)
-    return visible(short(mask(beginning(line, _MASKED)), room))
+    return [visible(short(masked, room))]
 
 
 def _tried(trial: Trial) -> str:

@@ -1,4 +1,4 @@
-"""How many of an item a purchase is for, and which item it is."""
+"""Count and identity of the items in a purchase."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ _ONE = Decimal(1)
 # Characters of an item's name that are read, at its start and its end: patterns take quadratic time.
 _LONGEST = 300
 _NOT_UNITS = frozenset({"or", "and", "to", "less", "more", "minus", "plus", "point", "than", "per"})
-_QUANTITY = "qty|quantity|quantit(?:y|ies)|count|cantidad|cant|menge|anzahl|stückzahl|数量"
+_QUANTITY = "qty|quantit(?:y|ies)|count|cantidad|cant|menge|anzahl|stückzahl|数量"
 _KEY = re.compile(rf"(?:^|[\W_])(?:{_QUANTITY}|units|unidades|pieces|pcs|件数)(?:$|[\W_])")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 

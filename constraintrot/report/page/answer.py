@@ -247,9 +247,9 @@ def _power(two: Sequence[Compared], family: Family) -> str:
             shown.append(f"{100 * found.detectable:.0f} points ({name})")
         if found.more and direction(one, family) == "open":
             takes = _pairs(found.more).replace(" ", " more ")
-            more.append(f"{'takes about ' * (not more)}{takes} ({name})")
+            more.append(f"{takes} ({name})")
     first = f"Smallest difference that so many pairs show with 80 % power: {' or '.join(shown)}."
-    seen = f"A difference as seen {' or '.join(more)}."
+    seen = f"A difference as seen takes about {' or '.join(more)}."
     return " ".join([*([first] if shown else []), *([seen] if more else []), *few])
 
 

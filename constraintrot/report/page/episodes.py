@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from constraintrot.evaluation.conditions import WITHOUT_POLICY
 from constraintrot.report.page import design
 from constraintrot.report.page.detail import Detail
 from constraintrot.report.page.view import Cell, Compared, permanent
@@ -72,7 +73,7 @@ def _shown(number: int, row: dict[str, object], details: dict[str, Detail]) -> S
     kept = {1.0: "policy survived", 0.0: "policy lost"}.get(
         _number(row["survived"]), "survival unscored"
     )
-    if row["condition"] == "floor":
+    if row["condition"] in WITHOUT_POLICY:
         kept = "no policy"
     return Shown(
         number,

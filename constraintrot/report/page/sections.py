@@ -125,7 +125,8 @@ def page(
     shown = [one for one in sections if one is not None]
     if not paper.compares(frame):
         shown = [paper.without(one) for one in shown]
-    shown = [_for_own_policy(one, frame) for one in shown]
+    if not set(frame["family"]) & set(catalogue()):
+        shown = [_for_own_policy(one, frame) for one in shown]
     return Page(
         source, frame, tuple(answers), tuple(headline.pooled(family, frame)), headline.figure(main),
         tuple(shown), tuple(cells.made), tuple(cells.kept),
@@ -134,9 +135,7 @@ def page(
 
 
 def _for_own_policy(section: Section, frame: pd.DataFrame) -> Section:
-    """Have the commands of a section play the policy of a user's file where the report is of one."""
-    if set(frame["family"]) & set(catalogue()):
-        return section
+    """Have the commands of a section play the policy of a user's file."""
     settings = [
         f" -T {name}={values[0]}"
         for name in ("context_tokens", "scaffold")

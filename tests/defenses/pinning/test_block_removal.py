@@ -68,7 +68,7 @@ def nested(text: str, at: int, deep: int = 1) -> str:
 
 @pytest.mark.parametrize("part", [0.1, 0.5, 0.9])
 def test_a_block_within_itself_is_taken_out_whole(part: float) -> None:
-    """Who saw an id may send it: a copy inside of a copy brought a revoked policy back."""
+    """Sent by somebody who had seen the id, it brought a revoked policy back."""
     rules = registry("Send email to anybody.")
     pinned_block = PinnedBlock(rules, report=lambda _: None)
     old = pinned_block.text
