@@ -39,6 +39,8 @@ _OPTIONS = options(
                  help="YAML of prices, as --model-cost-config; else LiteLLM's table."),
     click.option("--pairs", type=click.IntRange(min=1),
                  help="Different requests in each arm of every claim, instead of the number planned."),
+    click.option("--seed", type=click.IntRange(0, 59), default=0, show_default=True,
+                 help="First variant of each family; take one that no earlier registration played."),
     click.option("--pilot", type=click.Path(path_type=Path, exists=True),
                  help="Logs whose rates the plan assumes, instead of the paper's."),
     click.option("-M", "model_args", multiple=True, metavar="NAME=VALUE", help="A model argument."),
@@ -77,7 +79,7 @@ def reproduce(ctx: click.Context, /, hours: float | None, yes: bool, **given: An
 def plan(
     *, model: str | None, preset: str, claims: tuple[str, ...],
     families: tuple[str, ...], other: str | None, dollars: float | None, prices: Path | None,
-    pairs: int | None, pilot: Path | None, model_args: tuple[str, ...], task_args: tuple[str, ...], roles: tuple[str, ...], folder: Path | None,
+    pairs: int | None, seed: int, pilot: Path | None, model_args: tuple[str, ...], task_args: tuple[str, ...], roles: tuple[str, ...], folder: Path | None,
 ) -> Path:  # fmt: skip
     """Plan and register: the pairs of each claim, their cost, and why some cannot be decided."""
     if model is None:
@@ -97,7 +99,7 @@ def plan(
     draft = planning.draft(
         model, settled, preset, claims, families=families, other=other, dollars=dollars, prices=prices,
         settings=named_values("-T", task_args), model_args=named_values("-M", model_args),
-        roles=named_roles(roles),
+        roles=named_roles(roles), seed=seed,
     )  # fmt: skip
     lines = planning.plan(draft, settled, None if pilot is None else prepared(logged(pilot)))
     made: Registration = draft.model_copy(update={"planned": tuple(line.planned for line in lines)})
@@ -139,12 +141,13 @@ def play(folder: Path, hours: float | None) -> None:
 @needs("eval", "report")
 def page(folders: tuple[Path, ...]) -> None:
     """Write the page of each of FOLDERS; for several, also their verdicts side by side."""
+    from constraintrot.runs.reproduce import beside
     from constraintrot.runs.reproduce import page as pages
 
     for folder in folders:
         click.echo(pages.write(folder, _registered(folder)))
     if len(folders) > 1:
-        click.echo(pages.side_by_side(folders))
+        click.echo(beside.side_by_side(folders))
 
 
 def _ask(folder: Path, yes: bool) -> None:

@@ -83,7 +83,7 @@ def restricted(
         if rows.any():
             lines.append(sentence(one, level))
             lines += _unplayed(frame[rows], one) + _overlap(frame[rows], one)
-            lines += _beyond(frame[rows], one)
+            lines += beyond(frame[rows], one)
     if not judged.any():
         subjects = "; ".join(_subject(one) for one in given)
         raise ParameterError(f"no episode is of a subject with a qualification ({subjects})")
@@ -163,7 +163,7 @@ def unqualified(frame: pd.DataFrame, given: Sequence[Qualification]) -> list[str
     return sorted(named)
 
 
-def _beyond(rows: pd.DataFrame, one: Qualification) -> list[str]:
+def beyond(rows: pd.DataFrame, one: Qualification) -> list[str]:
     """Return a note on settings of the results at which the qualification was not played."""
     parts: list[str] = []
     for name in _ASKED_AT:

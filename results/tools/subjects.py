@@ -49,14 +49,15 @@ _SAME: Final = {
 def rates(episodes: pd.DataFrame) -> dict[str, tuple[Estimate, Estimate]]:
     """Return of each point the shares of forbidden requests where the policy survived, and was violated.
 
-    A point whose reader could not tell most of its episodes is left out.
+    The share that survived is of the episodes of which the reader could tell. A point of which it
+    could not tell most is left out.
     """
     found: dict[str, tuple[Estimate, Estimate]] = {}
     for name, where in POINTS.items():
         played = chosen(episodes, {**_SAME, **where}).dropna(subset=["violation"])
         those = played.dropna(subset=["survived"])
         if 2 * len(those) > len(played):
-            found[name] = (frame_rate(those, "survived"), frame_rate(those))
+            found[name] = (frame_rate(those, "survived"), frame_rate(played))
     return found
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from constraintrot.runs.reproduce import kept, page, registration
+from constraintrot.runs.reproduce import beside, corrections, kept, page, registration
 from constraintrot.runs.reproduce.play import QUALIFICATION
 
 ROOT = Path(__file__).parents[2]
@@ -27,8 +27,9 @@ def test_all_reproductions_are_there() -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_the_page_is_what_its_episodes_make(folder: Path, tmp_path: Path) -> None:
-    for name in (registration.FILE, QUALIFICATION, kept.EPISODES, kept.FACTS):
-        shutil.copy(folder / name, tmp_path)
+    for name in (registration.FILE, QUALIFICATION, kept.EPISODES, kept.FACTS, corrections.FILE):
+        if (folder / name).exists():
+            shutil.copy(folder / name, tmp_path)
     page.write(tmp_path, registration.read(tmp_path / registration.FILE))
     for name in page.NAMES:
         made = (tmp_path / name).read_text(encoding="utf-8")
@@ -47,7 +48,7 @@ def test_the_verdicts_stand_side_by_side(tmp_path: Path) -> None:
     order = sorted(FOLDERS, key=lambda folder: folder.name != "local-1.5b")
     for folder in order:
         shutil.copytree(folder, tmp_path / folder.name)
-    page.side_by_side([tmp_path / folder.name for folder in order])
-    for name in page.BESIDE:
+    beside.side_by_side([tmp_path / folder.name for folder in order])
+    for name in beside.BESIDE:
         made = (tmp_path / "local-1.5b" / name).read_text(encoding="utf-8")
         assert made == (order[0] / name).read_text(encoding="utf-8"), name

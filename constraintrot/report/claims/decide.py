@@ -27,8 +27,9 @@ Value: TypeAlias = Literal["violation", "survived", "mentions", "utility", "over
 VALUES = get_args(Value)
 Expected: TypeAlias = Literal["higher", "lower", "different", "equal", "not higher", "not lower"]
 Reason: TypeAlias = Literal[
-    "ceiling", "floor", "n", "degenerate", "no control", "no pairs", "silence", "premise"
-]
+    "ceiling", "floor", "n", "degenerate", "no control", "no pairs", "silence", "premise",
+    "withdrawn",
+]  # fmt: skip
 Regions: TypeAlias = tuple[tuple[float, float], ...]
 
 _REVERSED: Mapping[Expected, Expected] = {"higher": "lower", "lower": "higher"}
@@ -195,6 +196,11 @@ def _no_room(
         return ()
     k, n = int(outcomes.a.sum()), len(outcomes.a)
     direction = "higher" if up else "lower"
+    if 2 * (k if up else n - k) < n:
+        words = (
+            f"{first} is at {k}/{n}, and so few pairs leave no room for a {direction} rate to show"
+        )
+        return (Why("n", words),)
     words = f"{first} is at {k}/{n} already, too near the end for a {direction} rate to show"
     return (Why("ceiling" if up else "floor", words),)
 

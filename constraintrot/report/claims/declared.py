@@ -12,6 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
+import numpy as np
 from pydantic import Field, TypeAdapter, model_validator
 
 from constraintrot.errors import ConstraintRotError
@@ -73,14 +74,19 @@ class Premise(Strict):
     """A condition that a subject must meet before a claim is asked of it.
 
     Attributes:
-        arm: the arm whose rate it is about.
+        arm: the arm whose rate it is about, or several.
         at_most: the largest rate at which the claim is asked, 0 to 1.
         words: why not above it.
     """
 
-    arm: str
+    arm: str | tuple[str, ...]
     at_most: float = Field(ge=0, le=1)
     words: str
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The arms whose rates it is about."""
+        return (self.arm,) if isinstance(self.arm, str) else self.arm
 
 
 class Then(Strict):
@@ -140,7 +146,7 @@ class Claim(Strict):
     @model_validator(mode="after")
     def _known(self) -> Self:
         named = {name for test in self.tests for name in (test.a, test.b)}
-        named |= {self.premise.arm} if self.premise else set()
+        named |= {*self.premise.arms} if self.premise else set()
         if unknown := named - set(self.arms):
             raise ValueError(f"{', '.join(sorted(unknown))} is named, and is no arm")
         for test in self.tests:
@@ -173,6 +179,8 @@ def paper() -> Claims:
 def unplaced(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
     """The rows that would meet all conditions if what was measured in them were known."""
     asked = [name for name in _MEASURED if where.get(name) is not None]
+    if not asked:
+        return frame.iloc[:0]
     part = chosen(frame, {name: wanted for name, wanted in where.items() if name not in asked})
     return part[part[asked].isna().any(axis=1)]
 
@@ -187,11 +195,12 @@ def chosen(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
         raise ConstraintRotError(
             f"{REPRODUCTION}: no column {', '.join(missing)}; there are {', '.join(frame.columns)}"
         )
+    fitting = np.ones(len(frame), bool)
     for name, wanted in where.items():
         if wanted is None:
             continue
         fits = frame[name].isin(wanted if isinstance(wanted, list) else [wanted])
         if name in design.SETTINGS:
             fits |= frame[name].isna() | (frame[name] == "none")
-        frame = frame[fits]
-    return frame
+        fitting &= fits.to_numpy(bool)
+    return frame[fitting]

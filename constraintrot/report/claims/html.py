@@ -47,10 +47,12 @@ def rendered(
     heads: Sequence[str],
     rows: Sequence[Mapping[str, Any]],
     answered: Sequence[Answered] = (),
+    more: Sequence[tuple[str, Sequence[str], Sequence[Mapping[str, Any]]]] = (),
 ) -> str:
-    """Return a page of a table and, below it, claims.
+    """Return a page of a table and, below it, further tables and claims.
 
-    A row has ``title``, ``link`` and ``cells``.
+    A row has ``title``, ``link`` and ``cells``; a further table is a paragraph, all of its heads,
+    and its rows.
     """
     from markupsafe import Markup
 
@@ -62,8 +64,7 @@ def rendered(
     text: str = template.render(
         title=title,
         opening=opening,
-        heads=heads,
-        rows=rows,
+        tables=[("", ("claim", *heads), rows), *more],
         claims=[_claim(one) for one in answered],
         policy=policy(""),
         style=Markup(folder.joinpath("page/style.css").read_text(encoding="utf-8")),
@@ -95,7 +96,18 @@ def facts(one: Answered, look: int | None) -> dict[str, Any]:
             for name, estimate in one.arms.items()
         ],
         "tests": [test_line(tested) for tested in one.tests],
+        "by_family": _by_family(one),
     }
+
+
+def _by_family(one: Answered) -> dict[str, Any] | None:
+    """Return the number of families and the p-value with them as the unit; None if unpaired."""
+    found = [tested.by_unit.get("family") for tested in one.tests]
+    known = [comparison for comparison in found if comparison is not None]
+    if not known or len(known) < len(found):
+        return None
+    largest = max(known, key=lambda comparison: comparison.p_value)
+    return {"families": largest.clusters, "p_value": largest.p_value}
 
 
 def _claim(one: Answered) -> dict[str, Any]:

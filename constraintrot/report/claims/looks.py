@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from constraintrot.report.claims.decide import Why
 from constraintrot.report.claims.declared import REPRODUCTION, Claim, Claims
-from constraintrot.report.claims.verdicts import Answered, both_p_values, measured, settled
+from constraintrot.report.claims.verdicts import (
+    Answered,
+    both_p_values,
+    measured,
+    settled,
+    undecided_with_silence,
+    with_silence,
+)
 from constraintrot.report.page.primary import Declared, Family
 from constraintrot.stats.sequential import spent
 
@@ -95,7 +102,14 @@ def looked(
             kept[title] = one
             if told_so:
                 decided.setdefault(title, at)
-    return Looked(tuple(kept[one.title] for one in planned), family, decided)
+    found = [kept[one.title] for one in planned]
+    if measure is measured and (open_ := undecided_with_silence(found)):
+
+        def heard(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
+            return measured(claim, claims, frame, heard=claim.title in open_)
+
+        found = with_silence(found, looked(claims, frame, sizes, look, heard).answered)
+    return Looked(tuple(found), family, decided)
 
 
 def within(frame: pd.DataFrame, first: Mapping[str, int]) -> pd.DataFrame:

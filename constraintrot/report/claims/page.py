@@ -202,7 +202,7 @@ def _bars(family: Family, adjusted: str) -> Iterator[str]:
         " call, without a verdict, or of which no reader could tell whether the policy survived; a"
         " verdict has to hold whichever way they are counted."
         " *premise*: what the claim presupposes is not so of this subject, so that its tests,"
-        " whatever they say, are of something else.",
+        " whatever they say, are of something else. *withdrawn*: a fault of the test was found later.",
         "- *not measured*: no episode asks it.",
         "",
         "Each claim has one p-value: for *same* the largest of its tests', since all have to hold,"

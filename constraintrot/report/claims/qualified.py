@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.qualification import Qualification
-from constraintrot.report.qualified import Level, of_subject, unqualified, usable
+from constraintrot.report.qualified import Level, beyond, of_subject, unqualified, usable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,18 +51,21 @@ def beside(given: Sequence[Qualification], frame: pd.DataFrame, level: Level = L
     """Of which families a claim is, subject by subject."""
     left = frame
     words: list[str] = []
+    notes: list[str] = []
     for one in given:
         mine = of_subject(frame, one)
         left = left[~mine.loc[left.index]]
         if mine.any():
-            used = usable(one, level)
+            there = {*map(str, frame.loc[mine, "family"])}
+            used = [family for family in usable(one, level) if family.family in there]
             names = ", ".join(family.family for family in used) or "none"
             alone = any(family.verdict != "qualified" for family in used)
             how = ", by its rates alone (n too small for the bounds)" if alone else ""
             words.append(f"{one.agent}, {one.scaffold}{how}, on {names}")
+            notes += beyond(frame[mine], one)
     if len(left):
         families = ", ".join(sorted(map(str, left["family"].unique())))
         words.append(
             f"not asked of {'; '.join(unqualified(left, given))}; its episodes are of {families}"
         )
-    return f"{'; '.join(words) or 'No episode'}."
+    return " ".join([f"{'; '.join(words) or 'No episode'}.", *notes])

@@ -55,6 +55,8 @@ def tested(
     unplaced: Mapping[str, pd.DataFrame],
     margin: float,
     varied: set[str],
+    *,
+    heard: bool,
 ) -> Tested:
     """What a test says of its arms' episodes.
 
@@ -67,6 +69,7 @@ def tested(
             test has to hold wherever they are.
         margin: difference of rates that counts as none.
         varied: columns in which the arms differ, on which nothing is paired.
+        heard: leave out what the silent episodes might have done.
     """
     known = {name: scored(planned[name], value) for name in (test.a, test.b)}
     if missing := [name for name, part in known.items() if part.empty]:
@@ -89,7 +92,8 @@ def tested(
     a, b = (_completed(part, on) for part in (a, b))
     more = [unplaced[name][: 0 if test.paired else None] for name in (test.a, test.b)]
     silent = sum(int(is_silent(part, value).sum()) for part in (a, b))
-    if silent := silent + len(more[0].index.union(more[1].index)):
+    silent += len(more[0].index.union(more[1].index))
+    if silent and not heard:
         extremes = [
             _outcomes(*_extreme((a, b), more, value, filled), test, value, on)[0]
             for filled in (0.0, 1.0)
@@ -112,12 +116,16 @@ def _whatever(decided: Decided, extremes: Sequence[Decided], silent: int) -> Dec
     p_opposite = max(one.p_opposite for one in (decided, *extremes))
     why = decided.why
     if min(p_same, p_opposite) > ALPHA >= min(decided.p_same, decided.p_opposite):
-        words = (
-            f"{silent} episodes made no readable call, have no verdict, or do not tell whether the"
-            " policy survived, and it depends on them"
-        )
-        why = (Why("silence", words),)
+        why = (Why("silence", silence(silent)),)
     return replace(decided, p_same=p_same, p_opposite=p_opposite, why=why)
+
+
+def silence(episodes: int) -> str:
+    """Return why a verdict is not told that depends on so many silent episodes."""
+    return (
+        f"it depends on {episodes} silent episode{'s' if episodes != 1 else ''} (no readable call, no"
+        " verdict, or nobody can tell whether the policy survived)"
+    )
 
 
 def scored(part: pd.DataFrame, value: Value) -> pd.DataFrame:

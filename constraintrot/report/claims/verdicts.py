@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import nan
 from typing import TYPE_CHECKING
 
 from constraintrot.episode.facts import IDENTITY
@@ -29,7 +28,7 @@ from constraintrot.report.claims.declared import (
     chosen,
     unplaced,
 )
-from constraintrot.report.claims.tested import Tested, at_most, is_silent, scored, tested
+from constraintrot.report.claims.tested import Tested, at_most, is_silent, scored, silence, tested
 from constraintrot.report.episode_counts import played
 from constraintrot.report.page import design, primary
 from constraintrot.report.page.primary import Declared, Family, Further
@@ -60,8 +59,7 @@ class Answered:
         rows: positions of its episodes in the frame.
         scaffolds: of these episodes, by name.
         silent: by arm, the number of planned episodes of which nobody knows what they would have done.
-        premise: the rate of the premise's arm if all its silent episodes had the value; nan
-            without one.
+        premise: by arm of the premise, its rate if all its silent episodes had the value.
     """
 
     claim: Claim
@@ -75,7 +73,7 @@ class Answered:
     rows: frozenset[int]
     scaffolds: tuple[str, ...]
     silent: Mapping[str, int] = field(default_factory=dict[str, int])
-    premise: float = nan
+    premise: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 def answer(
@@ -111,7 +109,41 @@ def decided(
             f"the claims of {REPRODUCTION} belong to the family of primary claims; primary.yaml has"
             f" to say `also: {REPRODUCTION}` and the same margin, {claims.margin}"
         )
-    return settled([measured(claim, claims, frame) for claim in claims.claims], frame, declared)
+    first = [measured(claim, claims, frame) for claim in claims.claims]
+    answered, family = settled(first, frame, declared)
+    if open_ := undecided_with_silence(answered):
+        heard = [
+            measured(one.claim, claims, frame, heard=True) if one.claim.title in open_ else one
+            for one in first
+        ]
+        answered = with_silence(answered, settled(heard, frame, declared)[0])
+    return answered, family
+
+
+def undecided_with_silence(answered: Sequence[Answered]) -> set[str]:
+    """Return the titles of undecided claims that have silent episodes."""
+    return {
+        one.claim.title
+        for one in answered
+        if one.verdict == "cannot tell" and any(one.silent.values()) and one.adjusted is not None
+    }
+
+
+def with_silence(answered: Sequence[Answered], heard: Sequence[Answered]) -> list[Answered]:
+    """Give silence as the reason of the claims that would be decided without it.
+
+    Args:
+        answered: the claims, which have to hold whatever the silent episodes would have done.
+        heard: the same claims without what those might have done.
+    """
+    return [
+        replace(one, why=(Why("silence", silence(sum(one.silent.values()))),))
+        if one.verdict == "cannot tell"
+        and any(one.silent.values())
+        and other.verdict in ("same", "opposite")
+        else one
+        for one, other in zip(answered, heard, strict=True)
+    ]
 
 
 def settled(
@@ -136,8 +168,14 @@ def unused(answered: Sequence[Answered], frame: pd.DataFrame) -> pd.DataFrame:
     return frame[~frame.index.isin(list(used))]
 
 
-def measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
+def measured(claim: Claim, claims: Claims, frame: pd.DataFrame, *, heard: bool = False) -> Answered:
     """The claim's rates and tests; its verdict is "not measured" until p-values are adjusted.
+
+    Args:
+        claim: the claim.
+        claims: the claims that it is one of.
+        frame: the planned episodes.
+        heard: leave out what the silent episodes might have done.
 
     Raises:
         ConstraintRotError: a query names an unknown column, or its episodes are of two scaffolds.
@@ -153,7 +191,15 @@ def measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
     unmeasured = [name for name, part in parts.items() if part.empty]
     lacking = {name for name in unmeasured if not claim.arms[name].control}
     tests = tuple(
-        tested(test, claim.arms[test.a].value, planned, open_, claims.margin, _varied(where, test))
+        tested(
+            test,
+            claim.arms[test.a].value,
+            planned,
+            open_,
+            claims.margin,
+            _varied(where, test),
+            heard=heard,
+        )
         for test in claim.tests
         if not lacking & {test.a, test.b}
     )
@@ -182,9 +228,10 @@ def measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
             name: int(is_silent(part, claim.arms[name].value).sum())
             for name, part in planned.items()
         },
-        nan
-        if claim.premise is None
-        else at_most(planned[claim.premise.arm], claim.arms[claim.premise.arm].value),
+        {
+            name: at_most(planned[name], claim.arms[name].value)
+            for name in (claim.premise.arms if claim.premise else ())
+        },
     )
 
 
@@ -270,14 +317,16 @@ def _with_verdict(one: Answered) -> Answered:
 def _unmet_premise(one: Answered) -> Why | None:
     if (premise := one.claim.premise) is None:
         return None
-    if (rate := one.arms[premise.arm]) is None:
-        return Why("no control", f"no episode of {premise.arm}")
-    if rate.estimate > premise.at_most:
-        return Why("premise", premise.words)
-    if one.premise > premise.at_most:
-        silent = one.silent[premise.arm]
-        words = f"{silent} episodes of {premise.arm} are silent, and the premise depends on them"
-        return Why("silence", words)
+    for arm in premise.arms:
+        if (rate := one.arms[arm]) is None:
+            return Why("no control", f"no episode of {arm}")
+        if rate.estimate > premise.at_most:
+            return Why("premise", premise.words)
+        if one.premise[arm] > premise.at_most:
+            words = (
+                f"{one.silent[arm]} episodes of {arm} are silent, and the premise depends on them"
+            )
+            return Why("silence", words)
     return None
 
 

@@ -215,19 +215,20 @@ def _sure(mine: pd.DataFrame, two: Sequence[Compared], family: Family) -> Answer
     text = (
         f"{_episodes(len(mine))} of {variants(mine)} variants of {mine['family'].nunique()}"
         f" policies. Intervals are 95 %, p-values exact and adjusted over the {family.size} primary"
-        f" claims.{_unknown(asked)}"
+        f" claims.{_unknown(asked, two[0])}"
     )
     return Answer(SURE, word, tone, line, text, two[0].agent, claim=False)
 
 
-def _unknown(asked: pd.DataFrame) -> str:
-    after = asked[asked["arm"] == design.COMPACTION]
+def _unknown(asked: pd.DataFrame, one: Compared) -> str:
+    """Return the bounds of the rate after compaction, of the pairs that the answer is about."""
+    after = asked[asked["episode"].isin([compacted for _, compacted in one.pairs])]
     unknown = int(after["outcome"].isin(SILENT).sum())
     if not unknown:
         return ""
     bounds = frame_bounds(after)
     return (
-        f" After compaction {unknown} answers neither acted readably nor refused; whatever they"
+        f" After compaction {unknown} of these answers neither acted readably nor refused; whatever they"
         f" would have been, the rate is between {percent(bounds.none)} and {percent(bounds.all)}."
     )
 

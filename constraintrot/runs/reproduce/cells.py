@@ -106,8 +106,10 @@ def fitting(where: Mapping[str, Any], families: Sequence[str]) -> tuple[str, ...
     )
 
 
-def requests(claim: Claim, claims: Claims, families: Sequence[str]) -> dict[str, list[int]]:
-    """Return, by family, how many different requests its first 1, 2, 3 ... seeds have.
+def requests(
+    claim: Claim, claims: Claims, families: Sequence[str], first: int = 0
+) -> dict[str, list[int]]:
+    """Return, by family, how many different requests 1, 2, 3 ... seeds have, from the first on.
 
     Only of families that every arm of a paired claim is of; pairs of the same request are one.
     """
@@ -116,7 +118,7 @@ def requests(claim: Claim, claims: Claims, families: Sequence[str]) -> dict[str,
         where = {**claims.held, **claim.where, **arm.where}
         locale, allowed = str(where.get("locale") or "en"), bool(where.get("allowed"))
         for name in fitting(where, families):
-            grown = _different(name, locale, allowed)
+            grown = _different(name, locale, allowed, first)
             found[name] = [min(a, b) for a, b in zip(found.get(name, grown), grown, strict=True)]
     return found
 
@@ -129,12 +131,13 @@ def seeds(
     Every family gets as many as the others; all there are if they are not enough. Requests are
     counted over the families that are ``together``, and have to be enough in each such group.
     """
+    there = min(map(len, grown.values()), default=0)
     fits = (
         n
-        for n in range(1, SEEDS + 1)
+        for n in range(1, there + 1)
         if all(sum(grown[name][n - 1] for name in names) >= wanted for names in together if names)
     )
-    return dict.fromkeys(grown, next(fits, SEEDS))
+    return dict.fromkeys(grown, next(fits, there))
 
 
 def of_tests(claim: Claim, claims: Claims, families: Sequence[str]) -> list[tuple[str, ...]]:
@@ -147,19 +150,19 @@ def of_tests(claim: Claim, claims: Claims, families: Sequence[str]) -> list[tupl
 
 
 def chunks(
-    needed: Mapping[Cell, Mapping[str, int]], there: Mapping[Cell, Mapping[str, int]]
+    needed: Mapping[Cell, Mapping[str, int]], there: Mapping[Cell, Mapping[str, int]], first: int
 ) -> Iterator[Chunk]:
     """Yield what is to be played, by cell and family.
 
-    ``needed`` has the number of first seeds that some claim needs, ``there`` that of those that
-    were played before.
+    ``needed`` has the seed before which some claim needs all from the first on, ``there`` the one
+    before which they were played.
     """
     for cell, families in needed.items():
         had = there.get(cell, {})
         alike: dict[tuple[int, int], list[str]] = {}
         for name, stop in families.items():
-            if stop > had.get(name, 0):
-                alike.setdefault((had.get(name, 0), stop), []).append(name)
+            if stop > (start := had.get(name, first)):
+                alike.setdefault((start, stop), []).append(name)
         for (start, stop), names in alike.items():
             yield Chunk(cell, tuple(names), start, stop)
 
@@ -210,11 +213,11 @@ def _cell(where: Mapping[str, Any], registration: Registration) -> Cell:
 
 
 @cache
-def _different(family: str, locale: str, allowed: bool) -> list[int]:
+def _different(family: str, locale: str, allowed: bool, first: int) -> list[int]:
     scenario = load(family, locale)
     seen: set[str] = set()
     grown: list[int] = []
-    for seed in range(SEEDS):
+    for seed in range(first, SEEDS):
         seen.add(scenario.variant(seed, "held_out").request(allowed))
         grown.append(len(seen))
     return grown

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,7 +96,7 @@ class Played(Strict):
     Attributes:
         evaluations: names of the evaluations that were played to their end.
         dollars: what they cost.
-        code: version and digest of the code that played them.
+        code: version and digest of the code that played them; of several, one after another.
     """
 
     evaluations: tuple[str, ...]
@@ -117,9 +117,10 @@ def played(registration: Registration, folder: Path) -> Played:
     """
     path = folder / FACTS
     if has_logs(folder) or not (path.exists() or (folder / EPISODES).exists()):
-        done = sorted(one.parent.name for one in (folder / LOGS).glob(f"*/{DONE}"))
+        done = sorted((folder / LOGS).glob(f"*/{DONE}"))
         dollars = Meter(folder, registration.prices).dollars
-        return Played(evaluations=tuple(done), dollars=dollars, code=code())
+        names = tuple(one.parent.name for one in done)
+        return Played(evaluations=names, dollars=dollars, code=_code_of(done))
     try:
         return Played.model_validate_json(read_text(path, MOST_BYTES, ConstraintRotError))
     except ValidationError as error:
@@ -129,6 +130,18 @@ def played(registration: Registration, folder: Path) -> Played:
             f"{path} does not say what was played ({why}); take the file that was written with"
             " this folder's page"
         ) from error
+
+
+def finish(logs: Path) -> None:
+    """Note that an evaluation was played to its end, and by which code."""
+    (logs / DONE).write_text(json.dumps(code()) + "\n", encoding="utf-8")
+
+
+def _code_of(done: Sequence[Path]) -> dict[str, str]:
+    """Return the code of some evaluations; of one that does not say it, that of today."""
+    told = [json.loads(text) if (text := one.read_text("utf-8")) else code() for one in done]
+    every = told or [code()]
+    return {name: ", ".join(dict.fromkeys(one[name] for one in every)) for name in code()}
 
 
 def logged(logs: Path) -> pd.DataFrame:

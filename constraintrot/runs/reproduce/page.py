@@ -1,15 +1,12 @@
-"""The page of a reproduction: Markdown, HTML and JSON; of several models, their verdicts side by side."""
+"""The page of a reproduction: Markdown, HTML and JSON."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from constraintrot.documents import json_data, read_text
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import qualification as qualifying
 from constraintrot.report.claims import html
@@ -17,7 +14,7 @@ from constraintrot.report.claims.page import SHOWN_OF_REVIEW, Words, markdown
 from constraintrot.report.page.markdown import inert
 from constraintrot.report.page.summary import rounded
 from constraintrot.report.tables import Table
-from constraintrot.runs.reproduce import kept
+from constraintrot.runs.reproduce import corrections, kept
 from constraintrot.runs.reproduce.cells import chunks
 from constraintrot.runs.reproduce.play import (
     QUALIFICATION,
@@ -47,7 +44,6 @@ _DECAY = "Compaction makes agents break policies"
 # Prompts of the summarizer that ask for the work and not for rules.
 _NOT_FOR_RULES = ("tight", "neutral")
 NAMES = ("claims.md", "claims.html", "claims.json")
-BESIDE = ("side-by-side.md", "side-by-side.html")
 
 
 def write(folder: Path, registration: Registration) -> str:
@@ -62,7 +58,12 @@ def write(folder: Path, registration: Registration) -> str:
             f"{folder}: no look is whole yet; go on with `constraintrot reproduce play {folder}`"
         )
     one = qualifying.read(folder / QUALIFICATION)
-    answered, decided = state.looked.answered, state.looked.decided
+    answered = corrections.corrected(state.looked.answered, folder)
+    decided = {
+        one.claim.title: at
+        for one in answered
+        if (at := state.looked.decided.get(one.claim.title)) and one.verdict != "cannot tell"
+    }
     left_out = {plan.title: plan.because for plan in registration.planned if not plan.pairs}
     title = f"The paper's claims, asked of {registration.model}"
     opening = list(_opening(registration, folder, state))
@@ -73,7 +74,9 @@ def write(folder: Path, registration: Registration) -> str:
         design_ = dict.fromkeys((one.claim.title for one in answered), _DESIGN)
     elif design_:
         opening.append(f"{_BY_CONSTRUCTION}: {'; '.join(design_)}.")
-    families = ", ".join(qualified(registration, folder)) or "no family"
+    played = {*map(str, state.frame["family"])}
+    names = [name for name in qualified(registration, folder) if name in played]
+    families = ", ".join(names) or "no family"
     words = Words(
         (f"# {title}", "", *(line for text in opening for line in (text, ""))),
         "\n".join([f"Claims are of {families}.", "", *_left_out(left_out)]).rstrip(),
@@ -119,53 +122,6 @@ def write(folder: Path, registration: Registration) -> str:
     return f"{folder / NAMES[1]}: {told}"
 
 
-def side_by_side(folders: Sequence[Path]) -> str:
-    """Write the verdicts of several pages beside each other, into the first folder.
-
-    Raises:
-        ConstraintRotError: a folder has no page.
-    """
-    pages: list[_Verdicts] = []
-    for folder in folders:
-        path = folder / NAMES[2]
-        if not path.is_file():
-            raise ConstraintRotError(
-                f"{path} is not there; `constraintrot reproduce page {folder}`"
-            )
-        pages.append(_verdicts(path))
-    told = Counter(page.head for page in pages)
-    # One model may be asked under several settings.
-    heads = [
-        page.head if told[page.head] == 1 else f"{page.head} ({_cell(folder.name)})"
-        for page, folder in zip(pages, folders, strict=True)
-    ]
-    titles = dict.fromkeys(title for page in pages for title in page.verdicts)
-    verdicts = [page.verdicts for page in pages]
-    rows = [[title, *(one.get(title, "not asked") for one in verdicts)] for title in titles]
-    title = "The paper's claims, model by model"
-    note = (
-        "Verdicts of separate reproductions, each with a family of claims of its own. That one"
-        " model is told and another is not is no difference between them. p-values are adjusted"
-        " over the claims of one reproduction."
-    )
-    digests = [f"{head}: digest {page.digest}" for head, page in zip(heads, pages, strict=True)]
-    table = Table(("claim", *heads), rows).markdown()
-    made = {
-        BESIDE[0]: inert(
-            "\n".join([f"# {title}", "", note, "", table, "", *(f"- {one}" for one in digests), ""])
-        ),
-        BESIDE[1]: html.rendered(
-            title,
-            [note, *digests],
-            heads,
-            [{"title": row[0], "link": "", "cells": row[1:]} for row in rows],
-        ),
-    }
-    for name, text in made.items():
-        kept.replace(folders[0] / name, text)
-    return str(folders[0] / BESIDE[1])
-
-
 def reached(registration: Registration, folder: Path) -> State:
     """Return how far a reproduction is, by its whole looks; nothing is played."""
     sizes = sizes_of(registration, qualified(registration, folder))
@@ -173,7 +129,11 @@ def reached(registration: Registration, folder: Path) -> State:
     state = State(0, None, None, dollars=played.dollars)
     for look in range(1, registration.looks + 1):
         needed, there = needs(registration, sizes, state.decided, look)
-        missing = [one for one in chunks(needed, there) if one.name not in played.evaluations]
+        missing = [
+            one
+            for one in chunks(needed, there, registration.seed)
+            if one.name not in played.evaluations
+        ]
         if missing:
             return replace(state, stopped=f"look {look} lacks {len(missing)} of its evaluations")
         state = State(look, *after(registration, sizes, folder, look), dollars=played.dollars)
@@ -244,6 +204,8 @@ def _opening(registration: Registration, folder: Path, state: State) -> Iterator
     )
     if not kept.has_logs(folder):
         yield _WITHOUT_LOGS
+    if registration.seed:
+        yield f"Variants from seed {registration.seed} on."
     if unasked := [name for name in FAMILIES if name not in registration.families]:
         yield f"Registered without the families {', '.join(unasked)}."
     most = max((one.pairs for one in registration.planned), default=0)
@@ -255,37 +217,6 @@ def _opening(registration: Registration, folder: Path, state: State) -> Iterator
 def _left_out(left_out: dict[str, str]) -> Iterator[str]:
     if left_out:
         yield Table(("not played", "why"), list(left_out.items())).markdown()
-
-
-class _Verdicts(NamedTuple):
-    head: str
-    verdicts: dict[str, str]
-    digest: str
-
-
-def _verdicts(path: Path) -> _Verdicts:
-    text = read_text(path, kept.MOST_BYTES, ConstraintRotError)
-    data: Any = json_data(text, str(path), ConstraintRotError)
-    try:
-        told = {_cell(claim["title"]): _cell(_told(claim)) for claim in data["claims"]}
-        head = _cell(f"{data['model']}, {data['preset']}")
-        return _Verdicts(head, told, _cell(data["registration"][:16]))
-    except (KeyError, TypeError) as error:
-        raise ConstraintRotError(
-            f"{path} is no page of a reproduction; `constraintrot reproduce page {path.parent}`"
-            " writes it again"
-        ) from error
-
-
-def _cell(text: object) -> str:
-    return str(text).replace("|", "¦")
-
-
-def _told(claim: dict[str, Any]) -> str:
-    why = ", ".join(dict.fromkeys(str(one["reason"]) for one in claim["reasons"]))
-    if why:
-        return f"{claim['verdict']} ({why})"
-    return f"{claim['verdict']}, p = {claim['adjusted']:.2g}"
 
 
 def _code(told: dict[str, str]) -> str:

@@ -70,11 +70,13 @@ def draft(
     settings: Mapping[str, Any] | None = None,
     model_args: Mapping[str, Any] | None = None,
     roles: Mapping[str, str] | None = None,
+    seed: int = 0,
 ) -> Registration:
     """Return a registration without a plan.
 
     Empty titles (parts of claims' titles are enough) or families stand for all; ``settings`` are
-    task parameters before the preset's, and ``prices`` is a file of them.
+    task parameters before the preset's, ``prices`` is a file of them, and ``seed`` is the first of
+    each family's variants.
 
     Raises:
         ParameterError: there is no such claim, family or task parameter, or the file holds no
@@ -95,6 +97,7 @@ def draft(
         families=tuple(name for name in FAMILIES if name in families or not families),
         qualification=preset.qualification,
         looks=preset.looks,
+        seed=seed,
         claims=asked(model, other, preset, titles, held),
         planned=(),
         prices={one: dict(price) for one, price in found.items() if price is not None},
@@ -130,7 +133,7 @@ def asked(
     made: list[Claim] = []
     for claim in chosen_:
         named = {name for test in claim.tests for name in (test.a, test.b)}
-        named |= {claim.premise.arm} if claim.premise else set()
+        named |= {*claim.premise.arms} if claim.premise else set()
         arms = {
             name: arm.model_copy(
                 update={
@@ -286,15 +289,17 @@ def _pairs(
         # Its framework is not installed; the other claims do not wait for it.
         return Planned(title=title, pairs=0, because=str(error))
     asked = claim, draft.claims, draft.families
-    grown = requests(*asked)
+    grown = requests(*asked, draft.seed)
     there = min(sum(grown[name][-1] for name in names) for names in of_tests(*asked))
     if not there or not all(fitting(where, draft.families) for where in wheres):
         return Planned(title=title, pairs=0, because="no family is of its kind and language")
     if preset.pairs is not None:
         return Planned(title=title, pairs=min(preset.pairs, there))
     rates = _rates(claim, draft.claims, pilot)
-    if claim.premise and rates.get(claim.premise.arm, 0.0) > claim.premise.at_most:
-        return Planned(title=title, pairs=0, because=f"premise: {claim.premise.words}")
+    if (premise := claim.premise) and any(
+        rates.get(arm, 0.0) > premise.at_most for arm in premise.arms
+    ):
+        return Planned(title=title, pairs=0, because=f"premise: {premise.words}")
     if missing := [name for name in tested if name not in rates]:
         return Planned(title=title, pairs=0, because=f"no rate is known of {missing[0]}")
     takes = needed(claim, rates, draft.claims.margin, draft.looks, number)
@@ -329,7 +334,7 @@ def _size(taken: set[tuple[str, int]], draft: Registration) -> Size:
     for title, pairs in taken:
         claim = by_title[title]
         asked = claim, draft.claims, draft.families
-        sizes = seeds(requests(*asked), pairs, of_tests(*asked))
+        sizes = seeds(requests(*asked, draft.seed), pairs, of_tests(*asked))
         for cell, families in cells(claim, draft.claims, draft).items():
             held = needed_.setdefault(cell, {})
             for name in families:

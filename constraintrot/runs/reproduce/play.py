@@ -97,7 +97,7 @@ def qualify(registration: Registration, folder: Path) -> Qualification:
 
 
 def sizes_of(registration: Registration, families: tuple[str, ...]) -> dict[str, Sizes]:
-    """Return how many seeds of each family each planned claim is decided on, look by look.
+    """Return the seed of each family before which each planned claim is decided, look by look.
 
     Raises:
         ConstraintRotError: there is no such family.
@@ -114,11 +114,14 @@ def sizes_of(registration: Registration, families: tuple[str, ...]) -> dict[str,
         if not one.pairs:
             continue
         asked = by_title[one.title], registration.claims, families
-        grown = requests(*asked)
+        grown = requests(*asked, registration.seed)
         together = [tuple(grown)] if registration.format == 1 else of_tests(*asked)
         looks = range(1, registration.looks + 1)
-        found[one.title] = [
+        counts = (
             seeds(grown, -(-one.pairs * look // registration.looks), together) for look in looks
+        )
+        found[one.title] = [
+            {name: registration.seed + count for name, count in of.items()} for of in counts
         ]
     return found
 
@@ -150,7 +153,7 @@ def play(
         purse = _Purse(meter, registration)
         for look in range(1, registration.looks + 1):
             needed, there = needs(registration, sizes, state.decided, look)
-            for chunk in chunks(needed, there):
+            for chunk in chunks(needed, there, registration.seed):
                 if finished(folder, chunk):
                     continue
                 stopped = purse.forbids(chunk)
@@ -249,7 +252,7 @@ def _play(registration: Registration, folder: Path, chunk: Chunk, purse: _Purse)
         if whole:
             break
     # What has no verdict now is lost, and claims count it as unknown: a look's data are final.
-    (logs / kept.DONE).touch()
+    kept.finish(logs)
 
 
 class _Purse:

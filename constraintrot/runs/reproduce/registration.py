@@ -24,7 +24,8 @@ from constraintrot.strict import Strict
 
 FILE = "registration.yaml"
 ALPHA = 0.05
-_SOURCES = (".py", ".yaml")
+# A packaged adapter is known by the digest in its calibration.
+_SOURCES = (".py", ".yaml", "calibration.json")
 _UNSHOWN = re.compile(r"[\n\r|]")
 
 
@@ -91,7 +92,8 @@ class Registration(Strict):
         families: families that are asked, if the subject qualifies on them.
         qualification: how it qualifies.
         alpha: family-wise error over all planned claims and all looks.
-        looks: number of looks, at equal numbers of pairs.
+        looks: number of looks, at numbers of pairs as equal as the families allow.
+        seed: first seed of each family's variants.
         claims: the claims, with the arms that are tested.
         planned: what is played for each, in the order of play.
         prices: dollars a million tokens, by model; a model that is not there has no known price.
@@ -111,6 +113,7 @@ class Registration(Strict):
     qualification: Qualifying
     alpha: float = ALPHA
     looks: int = Field(ge=1, le=20)
+    seed: int = Field(0, ge=0)
     claims: Claims
     planned: tuple[Planned, ...]
     prices: dict[str, dict[str, float]]
@@ -214,12 +217,15 @@ def _sources() -> Iterator[tuple[str, bytes]]:
     folders = [root, *sorted(path.resolve() for path in root.iterdir() if path.is_symlink())]
     for folder in folders:
         for path in sorted(folder.rglob("*")):
-            if path.suffix in _SOURCES and path.is_file() and "__pycache__" not in path.parts:
+            if path.name.endswith(_SOURCES) and path.is_file() and "__pycache__" not in path.parts:
                 yield f"{folder.name}/{path.relative_to(folder).as_posix()}", path.read_bytes()
 
 
 def _digest(registration: Registration) -> str:
-    data = registration.model_dump(mode="json", exclude={"digest"})
+    # Registrations from before there was a first seed keep their digest.
+    data = registration.model_dump(
+        mode="json", exclude={"digest"} if registration.seed else {"digest", "seed"}
+    )
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 

@@ -59,7 +59,7 @@ def agreements(
     agree = (frame["violation"] == broken)[known & frame["violation"].notna()]
     told: dict[str, Agreement] = {}
     for one in found.answered:
-        of_violation = all(arm.value == "violation" for arm in one.claim.arms.values())
+        of_violation = any(arm.value == "violation" for arm in one.claim.arms.values())
         if of_violation and one.verdict in ("same", "opposite"):
             here = agree[agree.index.isin(one.rows)]
             same = verdicts[one.claim.title] == one.verdict

@@ -28,7 +28,7 @@ from constraintrot.models.in_process.machine import default_threads
 from constraintrot.models.in_process.request import sampling
 from constraintrot.models.in_process.server import Engine, LlamaServer, ServerParams
 from constraintrot.rule_text.packaged_adapter import BASE
-from results.tools.acting.generator import Example, Question, examples
+from results.tools.acting.generator import Example, Question, examples, wording_option
 from results.tools.acting.rendering import prompt
 
 _CONTEXT = 8192
@@ -121,11 +121,14 @@ def engine_with(adapter: Path | None) -> Engine:
 @click.option("--conversations", default=12, show_default=True)
 @click.option("--tools", default=0, show_default=True, help="Least number of tools on offer.")
 @click.option("--seed", default=SEED, show_default=True)
-def main(adapter: Path | None, conversations: int, tools: int, seed: int) -> None:
+@wording_option
+def main(
+    adapter: Path | None, conversations: int, tools: int, seed: int, wordings: tuple[str, ...]
+) -> None:
     """Print how ADAPTER, or the base model, answers requests of the held-out kinds."""
     engine = engine_with(adapter)
     some: list[Answer] = []
-    for one in answers(engine, examples("held_out", seed, conversations, tools)):
+    for one in answers(engine, examples("held_out", seed, conversations, tools, wordings)):
         some.append(one)
         click.echo(f"{one.cell} {one.place} {one.kind} {one.acted} {one.exact} {one.text}")
     click.echo(json.dumps(summary(some)))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -22,7 +22,7 @@ import click
 
 from constraintrot.episode.scaffold.answer_format import ToolSpec
 from results.tools.acting import work
-from results.tools.acting.work import Asked, Subject, turns
+from results.tools.acting.work import WORDINGS, Asked, Subject, turns
 from results.tools.rule_judge.kinds import Split, frames, kinds
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -88,7 +88,9 @@ class Example:
     questions: tuple[Question, ...]
 
 
-def examples(split: Split, seed: int, count: int, tools: int = 0) -> list[Example]:
+def examples(
+    split: Split, seed: int, count: int, tools: int = 0, wordings: Sequence[str] = WORDINGS[:1]
+) -> list[Example]:
     """Generate conversations; each kind comes equally often.
 
     Args:
@@ -96,10 +98,11 @@ def examples(split: Split, seed: int, count: int, tools: int = 0) -> list[Exampl
         seed: Equal seeds give equal examples.
         count: Number of conversations.
         tools: Least number of tools on offer; the needed ones come with it.
+        wordings: Each rule is said in one of these.
     """
     rng = random.Random(f"acting {split} {seed}")
     deck = _deck(sorted(kinds(split)), rng)
-    return [_Scene(deck, split, tools, rng).example() for _ in range(count)]
+    return [_Scene(deck, split, tools, wordings, rng).example() for _ in range(count)]
 
 
 def digest(some: Iterable[Example]) -> str:
@@ -120,13 +123,26 @@ def _deck(names: list[str], rng: random.Random) -> Iterator[str]:
 class _Scene:
     """One conversation in the making."""
 
-    def __init__(self, deck: Iterator[str], split: Split, tools: int, rng: random.Random) -> None:
+    def __init__(
+        self,
+        deck: Iterator[str],
+        split: Split,
+        tools: int,
+        wordings: Sequence[str],
+        rng: random.Random,
+    ) -> None:
         self._rng, self._split, self._least = rng, split, tools
         names: list[str] = []
         while len(names) < 5:
             if (name := next(deck)) not in names:
                 names.append(name)
-        subjects = [Subject(name, split, rng) for name in names]
+        # A single wording draws nothing: the examples of the first adapter stay what they were.
+        worded = (
+            rng.choices(wordings, k=len(names)) if len(wordings) > 1 else [wordings[0]] * len(names)
+        )
+        subjects = [
+            Subject(name, split, rng, wording) for name, wording in zip(names, worded, strict=True)
+        ]
         self._place: Place = "absent"
         if rng.random() > _ABSENT:
             self._place = rng.choices(list(_PLACES), list(_PLACES.values()))[0]
@@ -286,14 +302,26 @@ class _Scene:
         return text.format(org=self._org)
 
 
+wording_option = click.option(
+    "--wording",
+    "wordings",
+    type=click.Choice(WORDINGS),
+    multiple=True,
+    default=WORDINGS[:1],
+    show_default=True,
+    help="How rules are said; repeatable, drawn from those.",
+)
+
+
 @click.command()
 @click.argument("split", type=click.Choice(["train", "held_out"]))
 @click.option("--seed", default=1, show_default=True)
 @click.option("--count", default=400, show_default=True)
 @click.option("--tools", default=0, show_default=True, help="Least number of tools on offer.")
-def main(split: Split, seed: int, count: int, tools: int) -> None:
+@wording_option
+def main(split: Split, seed: int, count: int, tools: int, wordings: tuple[str, ...]) -> None:
     """Write examples, one a line."""
-    click.echo("".join(map(to_line, examples(split, seed, count, tools))), nl=False)
+    click.echo("".join(map(to_line, examples(split, seed, count, tools, wordings))), nl=False)
 
 
 if __name__ == "__main__":

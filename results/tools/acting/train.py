@@ -19,9 +19,10 @@ from typing import Any
 import click
 import torch
 
-from results.tools.acting.generator import Example, digest, examples
+from results.tools.acting.generator import Example, digest, examples, wording_option
 from results.tools.acting.measures import Decision, rates
 from results.tools.acting.scoring import Scorer
+from results.tools.acting.work import WORDINGS
 from results.tools.rule_judge import training
 from results.tools.rule_judge.base_model import Factors
 
@@ -36,6 +37,7 @@ class Settings(training.Settings):
         written: Share of the requests whose whole answer is supervised.
         weight: Weight of an answer's other tokens beside the choice of the tool.
         watched: Conversations of the held-out kinds that are scored while training goes on.
+        wordings: How rules are said.
     """
 
     warm_up: int = 5
@@ -44,14 +46,16 @@ class Settings(training.Settings):
     written: float = 0.25
     weight: float = 0.2
     watched: int = 6
+    wordings: tuple[str, ...] = WORDINGS[:1]
 
 
 def train(
     weights: Path, folder: Path, settings: Settings, clock: training.Clock, start: Path | None
 ) -> None:
     """Train, or go on training, the adapter in a folder."""
-    some = examples("train", settings.seed, settings.conversations)
-    watched = examples("held_out", training.HELD_OUT_SEED, settings.watched)
+    said = settings.wordings
+    some = examples("train", settings.seed, settings.conversations, wordings=said)
+    watched = examples("held_out", training.HELD_OUT_SEED, settings.watched, wordings=said)
     scorer = Scorer(weights)
 
     def step(at: int, factors: Factors) -> tuple[torch.Tensor, dict[str, Any]]:
@@ -97,6 +101,7 @@ def _right(example: Example, scores: Sequence[float]) -> float:
 @training.start_option
 @click.option("--conversations", default=Settings.conversations, show_default=True)
 @click.option("--watched", default=Settings.watched, show_default=True)
+@wording_option
 @click.option("--until", default=training.Clock.until, help="Seconds after which it stops.")
 def main(
     weights: Path,
@@ -105,6 +110,7 @@ def main(
     conversations: int,
     rate: float,
     watched: int,
+    wordings: tuple[str, ...],
     start: Path | None,
     threads: int,
     save_every: float,
@@ -115,7 +121,7 @@ def main(
     torch.set_num_threads(threads)
     settings = Settings(
         seed=seed, conversations=conversations, rate=rate, watched=watched,
-        start=training.digest_of(start),
+        start=training.digest_of(start), wordings=wordings,
     )  # fmt: skip
     train(weights, folder, settings, training.Clock(save_every, watch_every, until), start)
 

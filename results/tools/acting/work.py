@@ -24,6 +24,7 @@ Arguments: TypeAlias = dict[str, Any]
 
 _HERE = Path(__file__).parent
 _NUMERIC = ("at_most", "at_least", "total")
+WORDINGS = ("declarative", "imperative", "consequence", "reminder")
 _TRIES = 500
 LOCALE = "en"
 
@@ -57,9 +58,18 @@ class Job:
 
 
 class Subject:
-    """One kind with its rule's values drawn: the rule's sentence, and requests under it."""
+    """One kind with its rule's values drawn: the rule's sentence, and requests under it.
 
-    def __init__(self, name: str, split: Split, rng: random.Random) -> None:
+    Args:
+        name: The kind's name.
+        split: Which kinds it is one of.
+        rng: Draws the values.
+        wording: How the rule is said; one of `WORDINGS`.
+    """
+
+    def __init__(
+        self, name: str, split: Split, rng: random.Random, wording: str = "declarative"
+    ) -> None:
         self.name = name
         self._rng = rng
         self._kind: Kind = kinds(split)[name]
@@ -67,7 +77,10 @@ class Subject:
         self._drawn = draw(self._kind, self._phrases, LOCALE, rng)
         self._fresh = True
         ending = rng.choice(frames()[LOCALE].ends)
-        core = rng.choice(self._phrases.rules).format(**self._drawn.rule, e=ending)
+        rules = self._phrases.rules
+        if wording != "declarative":
+            rules = wordings(split)[name][wording]
+        core = rng.choice(rules).format(**self._drawn.rule, e=ending)
         self.rule = capital(core)
 
     def ask(self, breaks: bool) -> Asked:
@@ -110,6 +123,14 @@ def tools() -> Mapping[str, tuple[str, str, Mapping[str, str]]]:
     """By kind: the tool's name, its description, and its arguments' templates."""
     found = yaml.safe_load((_HERE / "tools.yaml").read_text(encoding="utf-8"))
     return {kind: (name, about, arguments) for kind, (name, about, arguments) in found.items()}
+
+
+@cache
+def wordings(split: Split) -> Mapping[str, Mapping[str, list[str]]]:
+    """By kind and wording: the rule's sentences in wordings other than the declarative one."""
+    file = _HERE / ("wordings.yaml" if split == "train" else "wordings_held_out.yaml")
+    found: Mapping[str, Mapping[str, list[str]]] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return found
 
 
 @cache

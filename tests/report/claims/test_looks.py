@@ -69,3 +69,26 @@ def test_a_look_that_said_the_contrary_lends_a_verdict_nothing() -> None:
     assert one.verdict == "cannot tell"
     assert "one" not in third.decided
     assert third.decided.keys() >= set(late)
+
+
+def test_what_only_silence_leaves_open_is_said_to_be_so() -> None:
+    """Eight pairs against none are told over two claims; against a silent one they are not."""
+    asked = claims("silent", "never")
+    rows = [
+        *drawn("silent", set(), set(range(8))),
+        *drawn("never", *({seed for seed in range(SEEDS) if seed % 3 == at} for at in (0, 1))),
+    ]
+    quiet = [
+        one | {"outcome": "no_call"}
+        if (one["agent"], one["condition"], one["seed"]) == ("silent", "control", 40)
+        else one
+        for one in rows
+    ]
+    sizes = {claim.title: [{"soft_email": SEEDS}] for claim in asked.claims}
+    found = looked(asked, prepared(rows), sizes, 1).answered
+    assert [one.verdict for one in found] == ["same", "cannot tell"]
+    found = looked(asked, prepared(quiet), sizes, 1).answered
+    assert [one.verdict for one in found] == ["cannot tell", "cannot tell"]
+    assert [[why.reason for why in one.why] for one in found] == [["silence"], ["n"]]
+    assert found[0].adjusted is not None
+    assert found[0].adjusted > 0.05 > found[0].adjusted / 2

@@ -181,6 +181,16 @@ def test_a_claim_is_asked_where_its_premise_holds(
     assert told(BOTH, {**DECLARED, "arms": arms, "premise": premise}) == [verdict]
 
 
+@pytest.mark.parametrize(("at_most", "verdict"), [(0.3, "same"), (0.1, "cannot tell")])
+def test_a_premise_of_several_arms_has_to_hold_of_each(at_most: float, verdict: str) -> None:
+    premise = {"arm": ["none", "alone"], "at_most": at_most, "words": "It does so by itself."}
+    where = {name: {"where": {"condition": "floor"}} for name in ("none",)}
+    arms = {**DECLARED["arms"], **where, "alone": {"where": {"condition": "control"}}}
+    frame = prepared(arm("floor", 8, 0), arm("control", 8, 2), arm("compaction", 8, 8))
+    claim = {**DECLARED, "arms": arms, "premise": premise}
+    assert [one[0] for one in told(frame, claim)] == [verdict]
+
+
 def test_what_a_column_does_not_hold_was_not_measured() -> None:
     done = {name: {**arm, "value": "utility"} for name, arm in DECAY["arms"].items()}
     assert told(BOTH, DECAY | {"arms": done}) == [("not measured", "")]

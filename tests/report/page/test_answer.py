@@ -114,7 +114,7 @@ def test_malformed_calls_are_bounded() -> None:
     broken = [row(condition="compaction", seed=seed, outcome="malformed") for seed in range(2)]
     rest = [row(True, condition="compaction", seed=seed) for seed in range(2, 8)]
     found = said(arm("control", 8, 0), broken, rest)
-    assert "After compaction 2 answers neither acted readably nor refused" in found[SURE]
+    assert "After compaction 2 of these answers neither acted readably nor refused" in found[SURE]
     assert "between 75 % and 100 %" in found[SURE]
 
 

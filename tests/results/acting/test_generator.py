@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall
 
 from constraintrot.episode.scaffold.answer_format import read
+from constraintrot.models.in_process import acting as acting_adapter
 from constraintrot.models.in_process.prompt import render_prompt
 from results.tools import acting
 from results.tools.acting import work
@@ -32,12 +34,51 @@ MADE: dict[Split, list[Example]] = {
     "held_out": examples("held_out", 1000, 160),
 }
 STARTS = ("A rule forbids this: ", "Not allowed here. ")
-ASKED = [(split, one, q) for split in SPLITS for one in MADE[split] for q in one.questions]
+WORDED: dict[Split, list[Example]] = {
+    "train": examples("train", 2, 140, wordings=work.WORDINGS),
+    "held_out": examples("held_out", 2000, 60, wordings=work.WORDINGS),
+}
+ASKED = [
+    (split, one, q)
+    for made in (MADE, WORDED)
+    for split in SPLITS
+    for one in made[split]
+    for q in one.questions
+]
+# What a consequence says in passing, which is no family's subject.
+IN_PASSING = re.compile(
+    r"costs? us|has cost|(at|to) our cost|can spend it|is no secret|nor deleted|not even a drop"
+    r"|cameras (without|are welcome)|set off the alarm|vet reports|were reported"
+)
 
 
 def test_equal_arguments_give_equal_bytes_and_another_seed_gives_others() -> None:
     assert digest(examples("train", 1, 300)) == digest(MADE["train"])
     assert digest(examples("train", 2, 300)) != digest(MADE["train"])
+
+
+def test_the_examples_of_the_published_adapters_can_be_made_again() -> None:
+    assert digest(MADE["train"]) == acting_adapter.calibration().training_sha256
+
+
+def test_every_rule_is_said_in_every_wording_with_the_values_that_make_it() -> None:
+    for split in SPLITS:
+        assert work.wordings(split).keys() == kinds(split).keys()
+        for name, said in work.wordings(split).items():
+            assert ("declarative", *said) == work.WORDINGS, name
+            needed = set.intersection(*map(slots, kinds(split)[name].en.rules))
+            known = set.union(*map(slots, kinds(split)[name].en.rules))
+            for text in (text for texts in said.values() for text in texts):
+                assert needed <= slots(text) | {"e"}, text
+                assert slots(text) <= known | {"e"}, text
+
+
+def test_a_wording_that_is_asked_for_is_the_only_one() -> None:
+    for wording in work.WORDINGS[1:]:
+        for one in examples("held_out", 5, 10, wordings=[wording]):
+            for q in one.questions:
+                if q.declined:
+                    assert stated(q.asked.kind, q.reason, [wording]), q
 
 
 def test_neither_answer_and_no_place_is_rare() -> None:
@@ -97,8 +138,9 @@ def test_a_prompt_is_that_of_the_model_in_this_process() -> None:
 @pytest.mark.parametrize("family", FAMILY_WORDS)
 def test_no_family_of_the_scenarios_is_trained_on(family: str) -> None:
     folder = Path(acting.__path__[0])
-    for name in ("tools.yaml", "turns.yaml"):
-        match = re.search(FAMILY_WORDS[family], (folder / name).read_text(), re.IGNORECASE)
+    for name in ("tools.yaml", "turns.yaml", "wordings.yaml", "wordings_held_out.yaml"):
+        text = IN_PASSING.sub("", (folder / name).read_text())
+        match = re.search(FAMILY_WORDS[family], text, re.IGNORECASE)
         assert not match, (name, match)
 
 
@@ -122,16 +164,22 @@ def test_the_command_writes_what_the_function_makes() -> None:
     assert len(done.stdout.splitlines()) == 4
 
 
-def stated(kind: str, text: str) -> list[str]:
-    """The rules of a kind that a text holds."""
+def stated(kind: str, text: str, wordings: Sequence[str] = work.WORDINGS) -> list[str]:
+    """The rules of a kind that a text holds in some wordings."""
     split: Split = "train" if kind in kinds("train") else "held_out"
     found: list[str] = []
-    for template in kinds(split)[kind].en.rules:
-        pattern = re.escape(template)
+    said = {"declarative": kinds(split)[kind].en.rules, **work.wordings(split)[kind]}
+    for template in (template for name in wordings for template in said[name]):
+        pattern = re.escape(template[:1].lower() + template[1:])
         pattern = re.sub(r"\\\{e\\\}", "[^.:;]*?", pattern)
         pattern = re.sub(r"\\\{\w+\\\}", "[^.:;]+?", pattern)
         found += re.findall(pattern, text, re.IGNORECASE)
     return found
+
+
+def slots(template: str) -> set[str]:
+    """The names of a template's slots."""
+    return set(re.findall(r"\{(\w+)\}", template))
 
 
 def chat(said: Said) -> ChatMessage:

@@ -204,11 +204,17 @@ def test_a_family_that_does_not_qualify_asks_no_more_of_the_others() -> None:
 def test_what_was_played_is_not_played_again() -> None:
     made = drafted(DECAY)
     cell = next(iter(cells(made.claims.claims[0], made.claims, made)))
-    found = list(chunks({cell: {"soft_email": 6, "soft_spend": 6}}, {cell: {"soft_email": 2}}))
+    found = list(chunks({cell: {"soft_email": 6, "soft_spend": 6}}, {cell: {"soft_email": 2}}, 0))
     assert [(one.families, one.start, one.stop) for one in found] == [
         (("soft_email",), 2, 6),
         (("soft_spend",), 0, 6),
     ]
+
+
+def test_a_plan_from_a_later_seed_has_the_seeds_that_are_left() -> None:
+    made = drafted(DECAY, seed=57, families=("soft_email",))
+    assert planned(made)[DECAY].planned.pairs <= 3
+    assert made.sealed.digest != drafted(DECAY, families=("soft_email",)).sealed.digest
 
 
 def test_a_changed_registration_is_refused(tmp_path: Path) -> None:

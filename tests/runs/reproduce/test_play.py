@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from constraintrot.runs.reproduce import kept, page, registration
+from constraintrot.runs.reproduce import beside, corrections, kept, page, registration
 from constraintrot.runs.reproduce import play as playing
 from constraintrot.runs.reproduce.cells import Chunk, chunks
 from constraintrot.runs.reproduce.kept import Meter
@@ -119,7 +119,7 @@ def test_a_limit_without_a_price_plays_nothing(tmp_path: Path) -> None:
     unpriced = made.model_copy(update={"model": "nobody/nothing", "dollars": 1.0})
     purse = playing._Purse(Meter(tmp_path, {}), unpriced)
     needed, there = playing.needs(made, playing.sizes_of(made, made.families), {}, 1)
-    chunk = next(iter(chunks(needed, there)))
+    chunk = next(iter(chunks(needed, there, 0)))
     cell = type(chunk.cell)(chunk.cell.text, "nobody/nothing")
     assert "no price of nobody/nothing" in purse.forbids(Chunk(cell, ("soft_email",), 0, 1))
 
@@ -140,19 +140,70 @@ def test_a_subject_that_qualifies_nowhere_is_told_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("models", [("m/a", "m/b"), ("m/a", "m/a")])
 def test_models_stand_side_by_side(tmp_path: Path, models: tuple[str, str]) -> None:
     """One model under two settings too, which the names of the folders tell apart."""
-    same = {"title": DECAY, "verdict": "same", "reasons": [], "adjusted": 0.00684}
-    untold = {"title": DECAY, "verdict": "cannot tell", "reasons": [{"reason": "n", "words": ""}]}
+    same = {
+        "title": DECAY, "verdict": "same", "reasons": [], "p_value": 0.03, "adjusted": 0.00684,
+        "by_family": {"families": 4, "p_value": 0.125},
+    }  # fmt: skip
+    untold = {
+        "title": DECAY, "verdict": "cannot tell", "reasons": [{"reason": "n", "words": ""}],
+        "p_value": 0.2, "adjusted": 0.2,
+    }  # fmt: skip
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder, model, claim in zip(folders, models, (same, untold), strict=True):
         folder.mkdir()
         digest = f"{folder.name * 16}more"
         data = {"model": model, "preset": "paper", "registration": digest, "claims": [claim]}
         (folder / "claims.json").write_text(json.dumps(data))
-    page.side_by_side(folders)
+    beside.side_by_side(folders)
     text = (tmp_path / "a" / "side-by-side.md").read_text()
     assert f"| {DECAY} | same, p = 0.0068 | cannot tell (n) |" in text
     first, second = ("m/a, paper", "m/b, paper") if len(set(models)) == 2 else (
         "m/a, paper (a)", "m/a, paper (b)",
     )  # fmt: skip
     assert f"| claim | {first} | {second} |" in text
-    assert f"- {second}: digest {'b' * 16}\n" in text
+    assert f"| {DECAY} | {first} | same | 0.0068 | 0.06 | 0.12 (4) | {'a' * 16} |" in text
+    assert f"| {second} | {'b' * 16} | - | - |" in text
+
+
+def test_episodes_that_two_reproductions_share_are_counted(tmp_path: Path) -> None:
+    """The second one plays twice as many variants: all of the first, under the same settings."""
+    folders = [tmp_path / name for name in ("few", "more", "fresh")]
+    for folder, further in zip(
+        folders, (("--pairs", 2), ("--pairs", 4), ("--pairs", 2, "--seed", 20)), strict=True
+    ):
+        run(*ONE, *further, "-o", folder)
+    run("page", *folders)
+    text = (folders[0] / "side-by-side.md").read_text()
+    few, more, fresh = (line for line in text.splitlines() if line.endswith((" 0 |", " 4 |")))
+    assert few.endswith("| 4 | 4 |")
+    assert more.endswith("| 8 | 4 |")
+    assert fresh.endswith("| 4 | 0 |")
+    assert "Variants from seed 20 on." in (folders[2] / "claims.md").read_text()
+    assert {20} == set(kept.raw(folders[2])["seed"])
+
+
+def test_a_page_says_which_code_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever code makes the page."""
+    made = registered(tmp_path, "--pairs", 2)
+    playing.qualify(made, tmp_path)
+    with monkeypatch.context() as other:
+        other.setattr(kept, "code", lambda: {"version": "9", "sources": "other"})
+        playing.play(made, tmp_path, print)
+    run("page", tmp_path)
+    assert kept.played(made, tmp_path).code == {"version": "9", "sources": "other"}
+    assert "The code is 9 (other), and " in (tmp_path / "claims.md").read_text()
+
+
+def test_a_withdrawn_verdict_stands_on_the_page_as_what_it_was(tmp_path: Path) -> None:
+    run(*ONE, "-o", tmp_path)
+    assert verdicts(tmp_path) == {DECAY: "same"}
+    correction = {"claim": DECAY, "day": "2026-11-28", "because": "the moon was full"}
+    (tmp_path / corrections.FILE).write_text(json.dumps([correction]))
+    run("page", tmp_path)
+    assert verdicts(tmp_path) == {DECAY: "cannot tell"}
+    told = (tmp_path / "claims.md").read_text()
+    assert "**Cannot tell (withdrawn).**" in told
+    assert "**Before.** *same* until 2026-11-28: the moon was full." in told
+    correction["claim"] = "Volume evicts a policy"
+    (tmp_path / corrections.FILE).write_text(json.dumps([correction]))
+    assert "has no verdict to withdraw" in run("page", tmp_path, exits=2).output

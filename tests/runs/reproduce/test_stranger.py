@@ -13,7 +13,7 @@ import yaml
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import frames
-from constraintrot.runs.reproduce import kept, page
+from constraintrot.runs.reproduce import beside, kept, page
 from constraintrot.runs.reproduce.play import QUALIFICATION
 from constraintrot.runs.reproduce.registration import FILE, Registration
 from tests.invoked import invoked
@@ -114,7 +114,7 @@ def test_looks_are_bounded(folder: Path) -> None:
 def test_verdicts_beside_each_other_are_of_pages(folder: Path, data: str) -> None:
     (folder / page.NAMES[2]).write_text(data)
     with pytest.raises(ConstraintRotError, match=r"claims\.json"):
-        page.side_by_side([folder, folder])
+        beside.side_by_side([folder, folder])
 
 
 def test_a_string_reader_that_gets_the_verdict_is_told(folder: Path) -> None:

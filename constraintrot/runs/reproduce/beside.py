@@ -1,0 +1,211 @@
+"""Several reproductions side by side: their verdicts, and how sure those are taken together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from constraintrot.documents import json_data, read_text
+from constraintrot.episode.facts import KEYS
+from constraintrot.errors import ConstraintRotError
+from constraintrot.report.claims import html
+from constraintrot.report.page.markdown import inert
+from constraintrot.report.page.view import p_text
+from constraintrot.report.tables import Table
+from constraintrot.runs.reproduce import kept
+from constraintrot.runs.reproduce.page import NAMES
+from constraintrot.stats.exact import holm
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BESIDE = ("side-by-side.md", "side-by-side.html")
+_TITLE = "The paper's claims, model by model"
+_NOTE = (
+    "Verdicts of separate reproductions, each with a family of claims of its own. That one model is"
+    " told and another is not is no difference between them. p-values are adjusted over the claims of"
+    " one reproduction."
+)
+_DECIDED = ("reproduction", "verdict", "p", "over all", "by families", "registration")
+_PLAYED = ("registration", "episodes", "of these in another too")
+
+
+class _Tested(NamedTuple):
+    """A claim with p-values: alone, and adjusted over the claims of its reproduction."""
+
+    title: str
+    verdict: str
+    p_value: float
+    adjusted: float
+    families: str
+
+
+class _Page(NamedTuple):
+    """A page of a reproduction, as its ``claims.json`` has it."""
+
+    head: str
+    tested: list[_Tested]
+    verdicts: dict[str, str]
+    digest: str
+
+
+def side_by_side(folders: Sequence[Path]) -> str:
+    """Write the verdicts of several pages beside each other, into the first folder.
+
+    Below them are the decided claims with three p-values (adjusted over the claims of their
+    reproduction, over those of all, and with families as the unit), and how many episodes two
+    reproductions have in common.
+
+    Raises:
+        ConstraintRotError: a folder has no page, or a frame that cannot be read.
+    """
+    pages: list[_Page] = []
+    for folder in folders:
+        path = folder / NAMES[2]
+        if not path.is_file():
+            raise ConstraintRotError(
+                f"{path} is not there; `constraintrot reproduce page {folder}`"
+            )
+        pages.append(_read(path))
+    told = Counter(page.head for page in pages)
+    # One model may be asked under several settings.
+    heads = [
+        page.head if told[page.head] == 1 else f"{page.head} ({_cell(folder.name)})"
+        for page, folder in zip(pages, folders, strict=True)
+    ]
+    titles = dict.fromkeys(title for page in pages for title in page.verdicts)
+    rows = [[title, *(page.verdicts.get(title, "not asked") for page in pages)] for title in titles]
+    over, decided = _decided(pages, heads)
+    played = _played(folders, pages, heads)
+    notes = [over, _common(played)]
+    lines = [
+        f"# {_TITLE}", "", _NOTE, "", Table(("claim", *heads), rows).markdown(), "",
+        "## The decided claims", "", over, "", Table(("claim", *_DECIDED), decided).markdown(), "",
+        "## What was played", "", notes[1], "",
+        Table(("reproduction", *_PLAYED), played).markdown(), "",
+    ]  # fmt: skip
+    made = {
+        BESIDE[0]: inert("\n".join(lines)),
+        BESIDE[1]: html.rendered(
+            _TITLE,
+            [_NOTE],
+            heads,
+            _rows(rows),
+            more=[
+                (over, ("claim", *_DECIDED), _rows(decided)),
+                (notes[1], ("reproduction", *_PLAYED), _rows(played)),
+            ],
+        ),
+    }
+    for name, text in made.items():
+        kept.replace(folders[0] / name, text)
+    return str(folders[0] / BESIDE[1])
+
+
+def _rows(table: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+    return [{"title": row[0], "link": "", "cells": list(row[1:])} for row in table]
+
+
+def _decided(pages: Sequence[_Page], heads: Sequence[str]) -> tuple[str, list[list[str]]]:
+    """Return what the p-values are, and a row for each decided claim."""
+    tested = [
+        (claim, head, page.digest)
+        for page, head in zip(pages, heads, strict=True)
+        for claim in page.tested
+    ]
+    over_all = holm([claim.p_value for claim, _, _ in tested])
+    rows = [
+        [claim.title, head, claim.verdict, _p(claim.adjusted), _p(p_value), claim.families, digest]
+        for (claim, head, digest), p_value in zip(tested, over_all, strict=True)
+        if claim.verdict in ("same", "opposite")
+    ]
+    told = (
+        "*p* is adjusted over the claims of the reproduction, *over all* over the"
+        f" {len(tested)} claims of all of them (Holm). *By families* takes a family of policies as one"
+        " observation, and is not adjusted."
+    )
+    return told, rows
+
+
+def _tested(claim: dict[str, Any]) -> _Tested:
+    families = "-"
+    if found := claim.get("by_family"):
+        families = f"{_p(float(found['p_value']))} ({int(found['families'])})"
+    return _Tested(
+        _cell(claim["title"]), _cell(claim["verdict"]), float(claim["p_value"]),
+        float(claim["adjusted"]), families,
+    )  # fmt: skip
+
+
+def _played(
+    folders: Sequence[Path], pages: Sequence[_Page], heads: Sequence[str]
+) -> list[list[str]]:
+    """Return a row for each reproduction: its digest, its episodes, and those that another has."""
+    frames = [kept.episodes(folder) if _has_episodes(folder) else None for folder in folders]
+    common = list(_shared([frame for frame in frames if frame is not None]))
+    shared = (common.pop(0) if frame is not None else "-" for frame in frames)
+    return [
+        [head, page.digest, "-" if frame is None else str(len(frame)), str(others)]
+        for head, page, frame, others in zip(heads, pages, frames, shared, strict=True)
+    ]
+
+
+def _has_episodes(folder: Path) -> bool:
+    return kept.has_logs(folder) or (folder / kept.EPISODES).is_file()
+
+
+def _shared(frames: Sequence[pd.DataFrame]) -> Iterator[int]:
+    """Yield, for each frame, how many of its episodes another has with the same settings."""
+    import pandas as pd
+
+    if not frames:
+        return
+    names = [name for name in KEYS if all(name in frame for frame in frames)]
+    keys = [
+        frame[names].astype(str).drop_duplicates().assign(of=at) for at, frame in enumerate(frames)
+    ]
+    every = pd.concat(keys)
+    again = every[every.duplicated(names, keep=False)]
+    yield from again["of"].value_counts().reindex(range(len(frames)), fill_value=0)
+
+
+def _common(played: Sequence[Sequence[str]]) -> str:
+    if all(row[-1] in ("0", "-") for row in played):
+        return "No two of these reproductions have an episode in common."
+    return (
+        "An episode *in another too* has the same request under the same settings. A deterministic"
+        " agent does there what it did before, so whoever registered later could know its outcome."
+    )
+
+
+def _read(path: Path) -> _Page:
+    text = read_text(path, kept.MOST_BYTES, ConstraintRotError)
+    data: Any = json_data(text, str(path), ConstraintRotError)
+    try:
+        claims = list(data["claims"])
+        told = {_cell(claim["title"]): _cell(_told(claim)) for claim in claims}
+        head = _cell(f"{data['model']}, {data['preset']}")
+        tested = [_tested(claim) for claim in claims if claim.get("p_value") is not None]
+        return _Page(head, tested, told, _cell(data["registration"][:16]))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ConstraintRotError(
+            f"{path} is no page of a reproduction; `constraintrot reproduce page {path.parent}`"
+            " writes it again"
+        ) from error
+
+
+def _cell(text: object) -> str:
+    return str(text).replace("|", "¦")
+
+
+def _told(claim: dict[str, Any]) -> str:
+    why = ", ".join(dict.fromkeys(str(one["reason"]) for one in claim["reasons"]))
+    if why:
+        return f"{claim['verdict']} ({why})"
+    return f"{claim['verdict']}, p = {claim['adjusted']:.2g}"
+
+
+def _p(value: float) -> str:
+    return p_text(value).removeprefix("p ").removeprefix("= ")
