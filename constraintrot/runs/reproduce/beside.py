@@ -122,8 +122,8 @@ def _decided(pages: Sequence[_Page], heads: Sequence[str]) -> tuple[str, list[li
         if claim.verdict in ("same", "opposite")
     ]
     told = (
-        "*p* is adjusted over the claims of the reproduction, *over all* over the"
-        f" {len(tested)} claims of all of them (Holm). *By families* takes a family of policies as one"
+        'p is adjusted (Holm) over the claims of the reproduction, and "over all" over the'
+        f' {len(tested)} claims of all of them. "By families" takes a family of policies as one'
         " observation, and is not adjusted."
     )
     return told, rows
@@ -175,7 +175,7 @@ def _common(played: Sequence[Sequence[str]]) -> str:
     if all(row[-1] in ("0", "-") for row in played):
         return "No two of these reproductions have an episode in common."
     return (
-        "An episode *in another too* has the same request under the same settings. A deterministic"
+        'An episode "in another too" has the same request under the same settings. A deterministic'
         " agent does there what it did before, so whoever registered later could know its outcome."
     )
 
