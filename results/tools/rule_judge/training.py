@@ -122,16 +122,19 @@ class Try:
         """
         self._log("start", step=self._step, **asdict(self._settings), data=self._data)
         began = saved = watched = time.monotonic()
+        looked = -1
         while self._step < steps and time.monotonic() - began < clock.until:
             self._learn(steps, step)
             now = time.monotonic()
             if now - watched > clock.watch_every:
                 self._look(watch)
+                looked = self._step
                 saved = watched = time.monotonic()
             elif now - saved > clock.save_every:
                 self._save(keep=False)
                 saved = time.monotonic()
-        self._look(watch)
+        if looked != self._step:
+            self._look(watch)
 
     def _learn(self, steps: int, step: Step) -> None:
         began, settings = time.monotonic(), self._settings
