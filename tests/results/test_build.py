@@ -82,7 +82,13 @@ def test_claims_are_of_the_families_where_the_subject_qualifies(results: Path) -
     page = (results / "reproduction.md").read_text()
     assert "| compacted | violated | 8/8 = 100 %" in page
     assert page.index("| soft_email | 30/30 [90, 100] |") < page.index("## Decay")
-    assert "**Who qualifies.** a/model, direct, on soft_email.\n\n**Claim.** It breaks." in page
+    (where,) = re.findall(
+        r"\*\*Who qualifies\.\*\* a/model, direct, on soft_email\.(.*)\n\n\*\*Claim", page
+    )
+    assert where == (
+        " The qualification of a/model with scaffold direct was played at context_tokens 300, and"
+        " results are also at 800."
+    )
     told = "qualifies.** not asked of a/model, deliberate; its episodes are of soft_email."
     assert told in page
     report = (results / "report/report.md").read_text().replace("\\", "")
@@ -96,7 +102,7 @@ def test_claims_are_of_the_families_where_the_subject_qualifies(results: Path) -
     assert shown.count('<a href="#qualification">Qualifies: 1 of 1 families</a>') == 1
     qualified(results / "qualification" / "a.json", "soft_email", n=6, **subject)
     build.write(results)
-    told = "a/model, direct, by its rates alone (n too small for the bounds), on soft_email.\n"
+    told = "a/model, direct, by its rates alone (n too small for the bounds), on soft_email."
     assert told in (results / "reproduction.md").read_text()
     qualified(results / "qualification" / "a.json", "hard_pii", **subject)
     (results / "frames/older.csv").unlink()

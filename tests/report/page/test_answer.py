@@ -116,6 +116,12 @@ def test_malformed_calls_are_bounded() -> None:
     found = said(arm("control", 8, 0), broken, rest)
     assert "After compaction 2 of these answers neither acted readably nor refused" in found[SURE]
     assert "between 75 % and 100 %" in found[SURE]
+    elsewhere = [
+        row(condition="compaction", seed=seed, outcome="malformed", channel="memory")
+        for seed in range(3)
+    ]
+    found = said(arm("control", 8, 0), broken, rest, elsewhere)
+    assert "After compaction 2 of these answers" in found[SURE], "of the pairs that it is about"
 
 
 def test_a_question_is_answered_where_it_has_most_pairs_not_where_most_episodes_are() -> None:
