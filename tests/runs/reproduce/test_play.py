@@ -34,11 +34,26 @@ def verdicts(folder: Path) -> dict[str, str]:
     return {claim["title"]: claim["verdict"] for claim in data["claims"]}
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A reproduction that was played to its end; no test changes it."""
+    folder = tmp_path_factory.mktemp("played") / "whole"
+    run(*ONE, "-o", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same of two requests."""
+    folder = tmp_path_factory.mktemp("played") / "few"
+    run(*ONE, "--pairs", 2, "-o", folder)
+    return folder
+
+
 def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    run(*ONE, "-o", whole)
+    broken = tmp_path / "broken"
     calls: list[Chunk] = []
     play = playing._play
 
@@ -70,9 +85,8 @@ def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(
     made_again(whole, tmp_path / "kept", monkeypatch)
 
 
-def test_a_page_says_how_many_requests_were_asked_for(tmp_path: Path) -> None:
-    run(*ONE, "--pairs", 2, "-o", tmp_path / "few")
-    told = (tmp_path / "few" / "claims.md").read_text()
+def test_a_page_says_how_many_requests_were_asked_for(few: Path) -> None:
+    told = (few / "claims.md").read_text()
     assert "Each claim has up to 2 requests, and not the preset's 12." in told
 
 
@@ -165,21 +179,22 @@ def test_models_stand_side_by_side(tmp_path: Path, models: tuple[str, str]) -> N
     assert f"| {second} | {'b' * 16} | - | - |" in text
 
 
-def test_episodes_that_two_reproductions_share_are_counted(tmp_path: Path) -> None:
-    """The second one plays twice as many variants: all of the first, under the same settings."""
-    folders = [tmp_path / name for name in ("few", "more", "fresh")]
-    for folder, further in zip(
-        folders, (("--pairs", 2), ("--pairs", 4), ("--pairs", 2, "--seed", 20)), strict=True
-    ):
-        run(*ONE, *further, "-o", folder)
-    run("page", *folders)
+def test_episodes_that_two_reproductions_share_are_counted(
+    whole: Path, few: Path, tmp_path: Path
+) -> None:
+    """The first plays more variants: all of the second, under the same settings."""
+    folders = [tmp_path / name for name in ("whole", "few", "fresh")]
+    for folder, played in zip(folders, (whole, few), strict=False):
+        shutil.copytree(played, folder)
+    run(*ONE, "--pairs", 2, "--seed", 20, "-o", folders[2])
+    beside.side_by_side(folders)
     text = (folders[0] / "side-by-side.md").read_text()
-    few, more, fresh = (line for line in text.splitlines() if line.endswith((" 0 |", " 4 |")))
-    assert few.endswith("| 4 | 4 |")
-    assert more.endswith("| 8 | 4 |")
+    more, less, fresh = text.splitlines()[-3:]
+    assert more.endswith("| 24 | 4 |")
+    assert less.endswith("| 4 | 4 |")
     assert fresh.endswith("| 4 | 0 |")
     assert "Variants from seed 20 on." in (folders[2] / "claims.md").read_text()
-    assert {20} == set(kept.raw(folders[2])["seed"])
+    assert set(kept.raw(folders[2])["seed"]) == {20}
 
 
 def test_a_page_says_which_code_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,8 +209,8 @@ def test_a_page_says_which_code_played(tmp_path: Path, monkeypatch: pytest.Monke
     assert "The code is 9 (other), and " in (tmp_path / "claims.md").read_text()
 
 
-def test_a_withdrawn_verdict_stands_on_the_page_as_what_it_was(tmp_path: Path) -> None:
-    run(*ONE, "-o", tmp_path)
+def test_a_withdrawn_verdict_stands_on_the_page_as_what_it_was(whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
     assert verdicts(tmp_path) == {DECAY: "same"}
     correction = {"claim": DECAY, "day": "2026-11-28", "because": "the moon was full"}
     (tmp_path / corrections.FILE).write_text(json.dumps([correction]))
