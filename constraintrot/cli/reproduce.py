@@ -105,7 +105,10 @@ def plan(
     made: Registration = draft.model_copy(update={"planned": tuple(line.planned for line in lines)})
     click.echo(planning.text(made, lines, settled))
     registration.write(where / registration.FILE, made)
-    click.echo(f"registered: {where / registration.FILE}")
+    click.echo(
+        f"registered: {where / registration.FILE}, digest {made.sealed.digest[:16]}; publish or commit"
+        " it before it is played, so that others can see the order"
+    )
     return where
 
 

@@ -47,6 +47,7 @@ class Words:
         counted: which episodes the figures are computed from.
         adjusted: over what the p-values are adjusted, after "(Holm) over".
         by_construction: by title, why a claim's verdict is about the design and not the agent.
+        by_survival: by title, that the verdict follows from what survived.
         level: which families claims are of, as in ``report.qualified.usable``.
     """
 
@@ -55,6 +56,7 @@ class Words:
     counted: str
     adjusted: str
     by_construction: Mapping[str, str] = field(default_factory=dict[str, str])
+    by_survival: Mapping[str, str] = field(default_factory=dict[str, str])
     level: Level = qualified.LEVEL
 
 
@@ -96,8 +98,12 @@ def markdown(
     ]  # fmt: skip
     for one in answered:
         beside = qualified.beside(qualifications, episodes[one.claim.title], words.level)
-        design_ = words.by_construction.get(one.claim.title, "")
-        lines += _claim(one, beside if qualifications else "", design_)
+        title = one.claim.title
+        why = {
+            "By construction": words.by_construction.get(title, ""),
+            "By survival": words.by_survival.get(title, ""),
+        }
+        lines += _claim(one, beside if qualifications else "", why)
     lines += _unused(verdicts.unused(answered, frame))
     return "\n".join(lines).rstrip() + "\n"
 
@@ -119,7 +125,7 @@ def _unused(left: pd.DataFrame) -> list[str]:
     return lines + [f"- {line}" for line in _groups(left)]
 
 
-def _claim(one: Answered, beside: str, by_construction: str) -> Iterator[str]:
+def _claim(one: Answered, beside: str, by: Mapping[str, str]) -> Iterator[str]:
     claim = one.claim
     yield from (f"## {claim.title}", "")
     if beside:
@@ -143,8 +149,9 @@ def _claim(one: Answered, beside: str, by_construction: str) -> Iterator[str]:
         if claim.looks > 1:
             over = f"{over[:-1]}, for {claim.looks} looks at its pairs."
     yield from (f"**{verdict}.**{over} {claim.words}".rstrip(), "")
-    if by_construction:
-        yield from (f"**By construction.** {by_construction}", "")
+    for name, text in by.items():
+        if text:
+            yield from (f"**{name}.** {text}", "")
     if claim.history:
         yield from (f"**Before.** {' '.join(_earlier(claim))}", "")
 

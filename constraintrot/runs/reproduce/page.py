@@ -68,7 +68,8 @@ def write(folder: Path, registration: Registration) -> str:
     title = f"The paper's claims, asked of {registration.model}"
     opening = list(_opening(registration, folder, state))
     scripted = _is_script(registration)
-    readers = {} if scripted else _readers(registration, folder, state)
+    readers = {} if scripted else _readers(registration, folder, state, "verbatim")
+    survival = {} if scripted else _readers(registration, folder, state, "survived")
     design_ = {title: _read_by(one) for title, one in readers.items() if one.same}
     if scripted:
         design_ = dict.fromkeys((one.claim.title for one in answered), _DESIGN)
@@ -84,6 +85,11 @@ def write(folder: Path, registration: Registration) -> str:
         f"the {state.looked.family.size} planned claims; each p-value counts all"
         f" {registration.looks} looks (O'Brien and Fleming's boundary)",
         by_construction=design_,
+        by_survival={
+            title: _survived_by(one)
+            for title, one in survival.items()
+            if one.same and title not in design_
+        },
         level=registration.qualification.level,
     )
     page = inert(markdown(answered, state.frame, state.looked.family, [one], words))
@@ -92,6 +98,7 @@ def write(folder: Path, registration: Registration) -> str:
         "model": registration.model,
         "by_construction": scripted,
         "string_reader": {title: asdict(one) for title, one in readers.items()},
+        "survival_reader": {title: asdict(one) for title, one in survival.items()},
         "preset": registration.preset,
         "registration": registration.digest,
         "from_logs": kept.has_logs(folder),
@@ -157,11 +164,13 @@ def departures(registration: Registration, folder: Path, state: State) -> Iterat
         yield f"All claims were decided at look {state.look}."
 
 
-def _readers(registration: Registration, folder: Path, state: State) -> dict[str, Agreement]:
+def _readers(
+    registration: Registration, folder: Path, state: State, column: str
+) -> dict[str, Agreement]:
     assert state.looked is not None
     assert state.frame is not None
     sizes = sizes_of(registration, qualified(registration, folder))
-    return agreements(registration, sizes, state.frame, state.looked, state.look)
+    return agreements(registration, sizes, state.frame, state.looked, state.look, column)
 
 
 def _read_by(one: Agreement) -> str:
@@ -170,6 +179,14 @@ def _read_by(one: Agreement) -> str:
         f" input does as the agent did in {one.agreed} of {one.episodes} episodes, and gets the"
         " same verdict: the claim is about where compaction leaves the sentence, given an agent"
         " that obeys one that it sees."
+    )
+
+
+def _survived_by(one: Agreement) -> str:
+    return (
+        "A program that keeps exactly the policies of which the reader of rules says that they survived"
+        f" does as the agent did in {one.agreed} of {one.episodes} episodes, and gets the same verdict:"
+        " what the agent adds is that it heeds what is left, in whatever words."
     )
 
 

@@ -1,8 +1,9 @@
-"""The verdicts that a string reader would get from the same episodes.
+"""The verdicts that a program without a model would get from the same episodes.
 
-It breaks a policy whose sentence does not stand word for word in the last input, and keeps every
-other. Where it gets a claim's verdict too, the claim is about where compaction leaves the
-sentence, so the page says "by construction" beside it.
+A string reader breaks a policy whose sentence does not stand word for word in the last input, and
+keeps every other. Where it gets a claim's verdict too, the claim is about where compaction leaves
+the sentence, so the page says "by construction" beside it. Another one goes by what the reader of
+rules says survived: where it alone gets the verdict, the agent adds to it that it heeds what is left.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Agreement:
-    """A string reader beside the subject.
+    """A program beside the subject.
 
     Attributes:
         agreed: episodes of the claim in which both break the policy, or neither does.
@@ -41,13 +42,20 @@ def agreements(
     frame: pd.DataFrame,
     found: Looked,
     look: int,
+    column: str = "verbatim",
 ) -> dict[str, Agreement]:
-    """Return, by title, how a string reader agrees on the decided claims about violation.
+    """Return, by title, how a program agrees on the decided claims about violation.
 
-    ``found`` holds the subject's verdicts at the last look that was taken.
+    Args:
+        registration: what was registered.
+        sizes: by claim and look, the seeds of each family.
+        frame: the episodes.
+        found: the subject's verdicts at the last look that was taken.
+        look: that look.
+        column: what the program goes by: ``verbatim``, or ``survived``.
     """
-    known = frame["verbatim"].notna() & ~frame["allowed"].astype(bool)
-    broken = 1.0 - (frame["verbatim"] == 1)
+    known = frame[column].notna() & ~frame["allowed"].astype(bool)
+    broken = 1.0 - (frame[column] == 1)
     read = frame.assign(
         violation=broken.where(known, frame["violation"]),
         outcome=broken.map({1.0: "violated", 0.0: "refused_text"}).where(known, frame["outcome"]),

@@ -70,7 +70,7 @@ def test_each_arm_says_how_far_its_histories_were_compressed() -> None:
     (found,) = ask(frame, DECAY)
     assert found.compression["seen"] is None
     assert found.compression["compacted"] in (0.1, 0.2, 0.3)
-    table = next(text for text in claims_page._claim(found, "", "") if "compressed to" in text)
+    table = next(text for text in claims_page._claim(found, "", {}) if "compressed to" in text)
     assert f"{100 * found.compression['compacted']:.1f} %" in table
 
 
@@ -81,7 +81,7 @@ def test_each_arm_says_how_many_of_its_answers_are_silent() -> None:
     frame.loc[second, "violation"] = float("nan")
     (found,) = ask(frame, {**DECAY, "verdict": "cannot tell"})
     assert found.silent == {"seen": 0, "compacted": 2}
-    table = next(text for text in claims_page._claim(found, "", "") if "| silent |" in text)
+    table = next(text for text in claims_page._claim(found, "", {}) if "| silent |" in text)
     rows = [[cell.strip() for cell in line.split("|")] for line in table.splitlines()]
     assert [row[4] for row in rows if row[1] in ("seen", "compacted")] == ["0", "2"]
     assert [one["silent"] for one in claims_html.facts(found, None)["arms"]] == [0, 2]

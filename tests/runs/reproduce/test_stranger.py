@@ -136,4 +136,8 @@ def test_a_verdict_that_no_string_reader_gets_is_the_agent_s(folder: Path) -> No
     made(folder)
     data = json.loads((folder / page.NAMES[2]).read_text())
     assert [one["same"] for one in data["string_reader"].values()] == [False, False]
-    assert "By construction" not in (folder / "claims.md").read_text()
+    text = (folder / "claims.md").read_text()
+    assert "By construction" not in text
+    # What is left is what one reader of rules says, and both claims follow from that.
+    assert [one["same"] for one in data["survival_reader"].values()] == [True, True]
+    assert text.count("**By survival.** A program that keeps exactly the policies") == 2
