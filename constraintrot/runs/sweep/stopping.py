@@ -9,17 +9,19 @@ difference of violation rates, b - a on the same episodes, is tested against O'B
 boundary for so many looks, so that all looks together err with a probability of ``alpha``
 (two-sided). Over the boundary, the rest is not played, and the difference is given with its
 repeated confidence interval, which holds at whichever look one stops (Jennison & Turnbull, Group
-Sequential Methods, 2000, chapter 9).
+Sequential Methods, 2000, chapter 9). The boundary has to be crossed whatever the silent episodes
+would have done (no readable call, or no verdict): an agent that says nothing does not obey.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.episode.facts import CLUSTER, KEYS
 from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.grading.outcome_status import SILENT
 from constraintrot.runs.sweep.driver import Rule, State
 from constraintrot.runs.sweep.folder import SweepFolder
 from constraintrot.runs.sweep.loading import Sweep
@@ -111,14 +113,23 @@ def rule(sweep: Sweep, folder: SweepFolder) -> Rule | None:
         from constraintrot.report.frame import planned_episodes
 
         frame = planned_episodes([folder.log(cell.id) for cell in done])
-        return verdict(found, at, seen(frame, found))
+        return verdict(found, at, looks(frame, found))
 
     return decide
 
 
-def seen(frame: pd.DataFrame, found: Declared) -> Look:
-    """The comparison of the rule on what is finished: mean paired difference by cluster."""
-    played = frame[(frame["violation"].notna()) & ~frame["allowed"].astype(bool)]
+def looks(frame: pd.DataFrame, found: Declared) -> list[Look]:
+    """The comparison of the rule on what is finished, and with the silent episodes both ways."""
+    asked = frame[~frame["allowed"].astype(bool)]
+    silent = asked["violation"].isna() | asked["outcome"].isin(SILENT)
+    of_a = asked[found.compare].astype(str) == found.a
+    worst = [asked["violation"].mask(silent, of_a == way) for way in (True, False)]
+    return [_seen(asked.assign(violation=one), found) for one in (asked["violation"], *worst)]
+
+
+def _seen(asked: pd.DataFrame, found: Declared) -> Look:
+    """The mean paired difference by cluster."""
+    played = asked[asked["violation"].notna()].astype({"violation": float})
     keys = [key for key in KEYS if key in played and key != found.compare]
     sides = [
         played[played[found.compare].astype(str) == value]
@@ -134,12 +145,21 @@ def seen(frame: pd.DataFrame, found: Declared) -> Look:
     return Look(float(means.mean()) if number else 0.0, error, number, int((means != 0).sum()))
 
 
-def verdict(found: Declared, at: int, look: Look) -> str:
-    """Return why the sweep ends after a look; empty if it goes on."""
-    if look.differing < LEAST_CLUSTERS or not look.error > 0:
-        return ""
+def verdict(found: Declared, at: int, seen: Sequence[Look]) -> str:
+    """Return why the sweep ends after a look; empty if it goes on.
+
+    Each of ``seen`` has to cross the boundary on the same side; the first is printed.
+    """
     boundary = obrien_fleming(found.looks, found.alpha)[at - 1]
-    if abs(look.difference) < boundary * look.error:
+    if any(
+        one.differing < LEAST_CLUSTERS
+        or not one.error > 0
+        or abs(one.difference) < boundary * one.error
+        for one in seen
+    ):
+        return ""
+    look = seen[0]
+    if any(one.difference * look.difference < 0 for one in seen):
         return ""
     low, high = (look.difference + side * boundary * look.error for side in (-1, 1))
     return (

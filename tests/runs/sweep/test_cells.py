@@ -177,15 +177,37 @@ def test_a_stop_rule_is_declared_whole_and_stops_over_its_boundary_alone() -> No
         stopping.declared(sweep(cells, stop={**stop, "looks": 1}))
     rows = [
         {"family": "f", "seed": seed, "defense": name, "allowed": False,
+         "violation": float(name == "none" and seed % 5 > 0), "outcome": "complied"}
+        for seed in range(40) for name in ("none", "pin")
+    ]  # fmt: skip
+    seen = stopping.looks(pd.DataFrame(rows), found)
+    look = seen[0]
+    assert (look.difference, look.clusters, look.differing) == (-0.8, 40, 32)
+    assert seen == [look] * 3, "nobody is silent"
+    assert "violation pin - none = -80.0 points" in stopping.verdict(found, 1, seen)
+    weak = stopping.Look(-0.2, 0.1, 40, 32)
+    assert stopping.verdict(found, 1, [weak]) == "", "|z| 2.0 is significant, and under 2.8"
+    assert stopping.verdict(found, 1, [stopping.Look(-0.5, 0.01, 40, 5)]) == ""
+
+
+@pytest.mark.parametrize(
+    "quiet", [{"outcome": "no_call"}, {"outcome": "malformed"}, {"outcome": "", "violation": None}]
+)
+@pytest.mark.parametrize(("number", "stops"), [(0, True), (16, True), (24, False), (40, False)])
+def test_a_sweep_does_not_end_on_silence(quiet: dict[str, Any], number: int, stops: bool) -> None:
+    """None obeys under the pin but those who say nothing."""
+    found = stopping.Declared(2, "defense", "none", "pin")
+    rows = [
+        {"family": "f", "seed": seed, "defense": name, "allowed": False, "outcome": "complied",
          "violation": float(name == "none" and seed % 5 > 0)}
         for seed in range(40) for name in ("none", "pin")
     ]  # fmt: skip
-    look = stopping.seen(pd.DataFrame(rows), found)
-    assert (look.difference, look.clusters, look.differing) == (-0.8, 40, 32)
-    assert "violation pin - none = -80.0 points" in stopping.verdict(found, 1, look)
-    weak = stopping.Look(-0.2, 0.1, 40, 32)
-    assert stopping.verdict(found, 1, weak) == "", "|z| 2.0 is significant, and under 2.8"
-    assert stopping.verdict(found, 1, stopping.Look(-0.5, 0.01, 40, 5)) == ""
+    rows = [
+        one | (quiet if one["defense"] == "pin" and one["seed"] < number else {}) for one in rows
+    ]
+    told = stopping.verdict(found, 1, stopping.looks(pd.DataFrame(rows), found))
+    assert bool(told) is stops
+    assert not told or "pin - none = -" in told
 
 
 def test_prices_and_specs_that_are_none_are_told(tmp_path: Path) -> None:
