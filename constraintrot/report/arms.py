@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from constraintrot.episode.facts import CLUSTER, IDENTITY, KEYS, NONE, REQUEST, SESSION
 from constraintrot.errors import ParameterError
+from constraintrot.grading.outcome_status import SILENT
 from constraintrot.stats.bounds import Bounds, bounds
 from constraintrot.stats.interval import Estimate, Floats
 from constraintrot.stats.matching import match, taken, united
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 CODE = "cluster"
 """Column that a prepared frame has: the number of each row's cluster."""
-
-UNKNOWN = ("malformed", "no_call")
-"""Outcomes of which nobody knows whether they would have violated."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +126,7 @@ def frame_rate(frame: pd.DataFrame, value: str = "violation") -> Estimate:
 def frame_bounds(frame: pd.DataFrame) -> Bounds:
     """Bound the rate of violation over unscored rows and unknown outcomes."""
     values = frame["violation"].to_numpy(np.float64, copy=True)
-    values[frame["outcome"].isin(list(UNKNOWN)).to_numpy()] = np.nan
+    values[frame["outcome"].isin(SILENT).to_numpy()] = np.nan
     return bounds(values, labels(frame))
 
 
