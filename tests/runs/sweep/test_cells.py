@@ -197,7 +197,7 @@ def test_a_stop_rule_is_declared_whole_and_stops_over_its_boundary_alone() -> No
 def test_a_sweep_does_not_end_on_silence(quiet: dict[str, Any], number: int, stops: bool) -> None:
     """None obeys under the pin but those who say nothing."""
     found = stopping.Declared(2, "defense", "none", "pin")
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"family": "f", "seed": seed, "defense": name, "allowed": False, "outcome": "complied",
          "violation": float(name == "none" and seed % 5 > 0)}
         for seed in range(40) for name in ("none", "pin")
