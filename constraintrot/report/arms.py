@@ -90,7 +90,7 @@ def _grouped(frame: pd.DataFrame, by: Sequence[str]) -> npt.NDArray[np.intp]:
     codes = np.zeros(len(frame), np.intp)
     for name in _present(frame, by):
         own, values = pd.factorize(frame[name], use_na_sentinel=False)
-        codes = by_appearance(codes * (len(values) + 1) + own)
+        codes = by_appearance(codes * len(values) + own)
     return codes
 
 

@@ -38,21 +38,21 @@ def html(
         {"title": name, "link": "", "cells": ["not measured", why, ""]}
         for name, why in left_out.items()
     ]
-    return rendered(title, opening, ("verdict", "why", "decided at"), rows, answered)
+    return rendered(
+        title, opening, [("", ("claim", "verdict", "why", "decided at"), rows)], answered
+    )
 
 
 def rendered(
     title: str,
     opening: Sequence[str],
-    heads: Sequence[str],
-    rows: Sequence[Mapping[str, Any]],
+    tables: Sequence[tuple[str, Sequence[str], Sequence[Mapping[str, Any]]]],
     answered: Sequence[Answered] = (),
-    more: Sequence[tuple[str, Sequence[str], Sequence[Mapping[str, Any]]]] = (),
 ) -> str:
-    """Return a page of a table and, below it, further tables and claims.
+    """Return a page of tables and, below them, claims.
 
-    A row has ``title``, ``link`` and ``cells``; a further table is a paragraph, all of its heads,
-    and its rows.
+    A table is a paragraph, which may be empty, its heads and its rows. A row has ``title``,
+    ``link`` and ``cells``.
     """
     from markupsafe import Markup
 
@@ -64,7 +64,7 @@ def rendered(
     text: str = template.render(
         title=title,
         opening=opening,
-        tables=[("", ("claim", *heads), rows), *more],
+        tables=tables,
         claims=[_claim(one) for one in answered],
         policy=policy(""),
         style=Markup(folder.joinpath("page/style.css").read_text(encoding="utf-8")),

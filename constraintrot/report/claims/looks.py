@@ -11,7 +11,7 @@ costs no more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -22,7 +22,6 @@ from constraintrot.report.claims.verdicts import (
     both_p_values,
     measured,
     settled,
-    undecided_with_silence,
     with_silence,
 )
 from constraintrot.report.page.primary import Declared, Family
@@ -103,12 +102,15 @@ def looked(
             if told_so:
                 decided.setdefault(title, at)
     found = [kept[one.title] for one in planned]
-    if measure is measured and (open_ := undecided_with_silence(found)):
+    if measure is measured:
 
-        def heard(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
-            return measured(claim, claims, frame, heard=claim.title in open_)
+        def heard(titles: Container[str]) -> Sequence[Answered]:
+            def among(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
+                return measured(claim, claims, frame, heard=claim.title in titles)
 
-        found = with_silence(found, looked(claims, frame, sizes, look, heard).answered)
+            return looked(claims, frame, sizes, look, among).answered
+
+        found = with_silence(found, heard)
     return Looked(tuple(found), family, decided)
 
 

@@ -116,16 +116,14 @@ def _whatever(decided: Decided, extremes: Sequence[Decided], silent: int) -> Dec
     p_opposite = max(one.p_opposite for one in (decided, *extremes))
     why = decided.why
     if min(p_same, p_opposite) > ALPHA >= min(decided.p_same, decided.p_opposite):
-        why = (Why("silence", silence(silent)),)
+        why = (silence(f"{silent} silent episode{'s' if silent != 1 else ''}"),)
     return replace(decided, p_same=p_same, p_opposite=p_opposite, why=why)
 
 
-def silence(episodes: int) -> str:
-    """Return why a verdict is not told that depends on so many silent episodes."""
-    return (
-        f"it depends on {episodes} silent episode{'s' if episodes != 1 else ''} (no readable call, no"
-        " verdict, or nobody can tell whether the policy survived)"
-    )
+def silence(episodes: str) -> Why:
+    """Return why a verdict is not told that depends on some silent episodes, which are named."""
+    words = "no readable call, no verdict, or nobody can tell whether the policy survived"
+    return Why("silence", f"it depends on {episodes} ({words})")
 
 
 def scored(part: pd.DataFrame, value: Value) -> pd.DataFrame:

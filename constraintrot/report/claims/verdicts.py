@@ -10,7 +10,7 @@ the episodes do not give is an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -111,38 +111,38 @@ def decided(
         )
     first = [measured(claim, claims, frame) for claim in claims.claims]
     answered, family = settled(first, frame, declared)
-    if open_ := undecided_with_silence(answered):
-        heard = [
-            measured(one.claim, claims, frame, heard=True) if one.claim.title in open_ else one
+
+    def heard(titles: Container[str]) -> Sequence[Answered]:
+        again = [
+            measured(one.claim, claims, frame, heard=True) if one.claim.title in titles else one
             for one in first
         ]
-        answered = with_silence(answered, settled(heard, frame, declared)[0])
-    return answered, family
+        return settled(again, frame, declared)[0]
+
+    return with_silence(answered, heard), family
 
 
-def undecided_with_silence(answered: Sequence[Answered]) -> set[str]:
-    """Return the titles of undecided claims that have silent episodes."""
-    return {
-        one.claim.title
-        for one in answered
-        if one.verdict == "cannot tell" and any(one.silent.values()) and one.adjusted is not None
-    }
-
-
-def with_silence(answered: Sequence[Answered], heard: Sequence[Answered]) -> list[Answered]:
+def with_silence(
+    answered: list[Answered], heard: Callable[[Container[str]], Sequence[Answered]]
+) -> list[Answered]:
     """Give silence as the reason of the claims that would be decided without it.
 
     Args:
         answered: the claims, which have to hold whatever the silent episodes would have done.
-        heard: the same claims without what those might have done.
+        heard: decides them anew, the named ones without what those might have done.
     """
+    open_ = {
+        one.claim.title
+        for one in answered
+        if one.verdict == "cannot tell" and any(one.silent.values()) and one.adjusted is not None
+    }
+    if not open_:
+        return answered
     return [
-        replace(one, why=(Why("silence", silence(sum(one.silent.values()))),))
-        if one.verdict == "cannot tell"
-        and any(one.silent.values())
-        and other.verdict in ("same", "opposite")
+        replace(one, why=(silence("its silent episodes"),))
+        if one.claim.title in open_ and other.verdict in ("same", "opposite")
         else one
-        for one, other in zip(answered, heard, strict=True)
+        for one, other in zip(answered, heard(open_), strict=True)
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -79,11 +79,11 @@ def side_by_side(folders: Sequence[Path]) -> str:
     rows = [[title, *(page.verdicts.get(title, "not asked") for page in pages)] for title in titles]
     over, decided = _decided(pages, heads)
     played = _played(folders, pages, heads)
-    notes = [over, _common(played)]
+    common = _common(played)
     lines = [
         f"# {_TITLE}", "", _NOTE, "", Table(("claim", *heads), rows).markdown(), "",
         "## The decided claims", "", over, "", Table(("claim", *_DECIDED), decided).markdown(), "",
-        "## What was played", "", notes[1], "",
+        "## What was played", "", common, "",
         Table(("reproduction", *_PLAYED), played).markdown(), "",
     ]  # fmt: skip
     made = {
@@ -91,11 +91,10 @@ def side_by_side(folders: Sequence[Path]) -> str:
         BESIDE[1]: html.rendered(
             _TITLE,
             [_NOTE],
-            heads,
-            _rows(rows),
-            more=[
+            [
+                ("", ("claim", *heads), _rows(rows)),
                 (over, ("claim", *_DECIDED), _rows(decided)),
-                (notes[1], ("reproduction", *_PLAYED), _rows(played)),
+                (common, ("reproduction", *_PLAYED), _rows(played)),
             ],
         ),
     }
@@ -143,12 +142,13 @@ def _played(
     folders: Sequence[Path], pages: Sequence[_Page], heads: Sequence[str]
 ) -> list[list[str]]:
     """Return a row for each reproduction: its digest, its episodes, and those that another has."""
-    frames = [kept.episodes(folder) if _has_episodes(folder) else None for folder in folders]
-    common = list(_shared([frame for frame in frames if frame is not None]))
-    shared = (common.pop(0) if frame is not None else "-" for frame in frames)
+    frames = {
+        at: kept.episodes(folder) for at, folder in enumerate(folders) if _has_episodes(folder)
+    }
+    shared = _shared(frames)
     return [
-        [head, page.digest, "-" if frame is None else str(len(frame)), str(others)]
-        for head, page, frame, others in zip(heads, pages, frames, shared, strict=True)
+        [head, page.digest, *((str(len(frames[at])), str(shared[at])) if at in frames else "--")]
+        for at, (head, page) in enumerate(zip(heads, pages, strict=True))
     ]
 
 
@@ -156,19 +156,15 @@ def _has_episodes(folder: Path) -> bool:
     return kept.has_logs(folder) or (folder / kept.EPISODES).is_file()
 
 
-def _shared(frames: Sequence[pd.DataFrame]) -> Iterator[int]:
-    """Yield, for each frame, how many of its episodes another has with the same settings."""
+def _shared(frames: Mapping[int, pd.DataFrame]) -> Mapping[int, int]:
+    """Return, for each frame, how many of its episodes another has with the same settings."""
     import pandas as pd
 
-    if not frames:
-        return
-    names = [name for name in KEYS if all(name in frame for frame in frames)]
-    keys = [
-        frame[names].astype(str).drop_duplicates().assign(of=at) for at, frame in enumerate(frames)
-    ]
-    every = pd.concat(keys)
-    again = every[every.duplicated(names, keep=False)]
-    yield from again["of"].value_counts().reindex(range(len(frames)), fill_value=0)
+    names = [name for name in KEYS if all(name in frame for frame in frames.values())]
+    keys = {at: frame[names].astype(str).drop_duplicates() for at, frame in frames.items()}
+    every = pd.concat(keys) if keys else pd.DataFrame()
+    again = every[every.duplicated(keep=False)]
+    return Counter(int(at) for at, _ in again.index)
 
 
 def _common(played: Sequence[Sequence[str]]) -> str:

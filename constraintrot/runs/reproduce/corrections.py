@@ -24,6 +24,7 @@ from constraintrot.report.claims.decide import Why
 from constraintrot.report.claims.declared import Then
 from constraintrot.report.claims.verdicts import Answered
 from constraintrot.report.yaml_file import load
+from constraintrot.runs.reproduce.registration import check_texts
 from constraintrot.strict import Strict
 
 FILE = "corrections.yaml"
@@ -47,12 +48,15 @@ def corrected(answered: Sequence[Answered], folder: Path) -> tuple[Answered, ...
     """Return the claims without the verdicts that the folder withdraws.
 
     Raises:
-        ConstraintRotError: the file cannot be read, or names a claim that has no verdict.
+        ConstraintRotError: the file cannot be read, or names a claim that has no verdict, or
+            has a text that the page cannot show in a line.
     """
     path = folder / FILE
     if not path.exists():
         return tuple(answered)
-    withdrawn = {one.claim: one for one in load(path, TypeAdapter(tuple[Correction, ...]))}
+    given = load(path, TypeAdapter(tuple[Correction, ...]))
+    check_texts(path, [one.model_dump() for one in given])
+    withdrawn = {one.claim: one for one in given}
     told = {one.claim.title for one in answered if one.verdict in ("same", "opposite")}
     if others := withdrawn.keys() - told:
         raise ConstraintRotError(f"{path}: {', '.join(sorted(others))} has no verdict to withdraw")

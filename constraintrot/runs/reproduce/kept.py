@@ -16,7 +16,7 @@ from inspect_ai.hooks import Hooks, ModelUsageData, hooks
 from pydantic import ValidationError
 
 from constraintrot import files
-from constraintrot.documents import read_text
+from constraintrot.documents import json_data, read_text
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import design, frames
 from constraintrot.report.planned import planned_episodes
@@ -134,14 +134,24 @@ def played(registration: Registration, folder: Path) -> Played:
 
 def finish(logs: Path) -> None:
     """Note that an evaluation was played to its end, and by which code."""
-    (logs / DONE).write_text(json.dumps(code()) + "\n", encoding="utf-8")
+    replace(logs / DONE, json.dumps(code()) + "\n")
 
 
 def _code_of(done: Sequence[Path]) -> dict[str, str]:
     """Return the code of some evaluations; of one that does not say it, that of today."""
-    told = [json.loads(text) if (text := one.read_text("utf-8")) else code() for one in done]
-    every = told or [code()]
-    return {name: ", ".join(dict.fromkeys(one[name] for one in every)) for name in code()}
+    today = code()
+    texts = [read_text(one, MOST_BYTES, ConstraintRotError) for one in done]
+    told = [
+        json_data(text, str(one), ConstraintRotError) if text else today
+        for one, text in zip(done, texts, strict=True)
+    ]
+    if not all(isinstance(one, dict) for one in told):
+        raise ConstraintRotError(f"a file {DONE} of {done[0].parent.parent} says no code")
+    every = told or [today]
+    return {
+        name: ", ".join(dict.fromkeys(str(one.get(name, "unknown")) for one in every))
+        for name in today
+    }
 
 
 def logged(logs: Path) -> pd.DataFrame:

@@ -68,8 +68,7 @@ def write(folder: Path, registration: Registration) -> str:
     title = f"The paper's claims, asked of {registration.model}"
     opening = list(_opening(registration, folder, state))
     scripted = _is_script(registration)
-    readers = {} if scripted else _readers(registration, folder, state, "verbatim")
-    survival = {} if scripted else _readers(registration, folder, state, "survived")
+    readers, survival = ({}, {}) if scripted else _readers(registration, folder, state)
     design_ = {title: _read_by(one) for title, one in readers.items() if one.same}
     if scripted:
         design_ = dict.fromkeys((one.claim.title for one in answered), _DESIGN)
@@ -165,12 +164,14 @@ def departures(registration: Registration, folder: Path, state: State) -> Iterat
 
 
 def _readers(
-    registration: Registration, folder: Path, state: State, column: str
-) -> dict[str, Agreement]:
+    registration: Registration, folder: Path, state: State
+) -> tuple[dict[str, Agreement], dict[str, Agreement]]:
+    """Return, by title, how the program by the sentence agrees, and the one by survival."""
     assert state.looked is not None
     assert state.frame is not None
     sizes = sizes_of(registration, qualified(registration, folder))
-    return agreements(registration, sizes, state.frame, state.looked, state.look, column)
+    given = registration, sizes, state.frame, state.looked, state.look
+    return agreements(*given, "verbatim"), agreements(*given, "survived")
 
 
 def _read_by(one: Agreement) -> str:

@@ -208,6 +208,7 @@ def after(
     changes nothing of an earlier one.
     """
     frame = kept.episodes(folder)
+    frame = frame[frame["seed"].astype(int) >= registration.seed]
     return looked(registration.claims, frame, sizes, look), frame
 
 

@@ -20,6 +20,7 @@ from constraintrot.report.claims.declared import Claims
 from constraintrot.report.qualified import Level
 from constraintrot.report.untrusted import visible
 from constraintrot.report.yaml_file import load
+from constraintrot.scenario.splits import QUALIFICATION_SEEDS
 from constraintrot.strict import Strict
 
 FILE = "registration.yaml"
@@ -113,7 +114,7 @@ class Registration(Strict):
     qualification: Qualifying
     alpha: float = ALPHA
     looks: int = Field(ge=1, le=20)
-    seed: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0, lt=QUALIFICATION_SEEDS.start)
     claims: Claims
     planned: tuple[Planned, ...]
     prices: dict[str, dict[str, float]]
@@ -190,8 +191,18 @@ def _check_shown(path: Path, registration: Registration) -> None:
         raise ConstraintRotError(
             f"{path} is of preset {registration.preset!r}: there are {', '.join(presets())}"
         )
-    shown = registration.model_dump(mode="json", exclude={"model_args", "roles", "prices"})
-    for where, text in _texts(shown, ""):
+    check_texts(
+        path, registration.model_dump(mode="json", exclude={"model_args", "roles", "prices"})
+    )
+
+
+def check_texts(path: Path, data: Any) -> None:
+    """Refuse texts that a page cannot show in a line.
+
+    Raises:
+        ConstraintRotError: one has a line break, a | or a hidden character.
+    """
+    for where, text in _texts(data, ""):
         if _UNSHOWN.search(text) or visible(text) != text:
             raise ConstraintRotError(
                 f"{path}: {where} has a line break, a | or a hidden character, which its page"

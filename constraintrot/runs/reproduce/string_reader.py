@@ -42,7 +42,7 @@ def agreements(
     frame: pd.DataFrame,
     found: Looked,
     look: int,
-    column: str = "verbatim",
+    column: str,
 ) -> dict[str, Agreement]:
     """Return, by title, how a program agrees on the decided claims about violation.
 

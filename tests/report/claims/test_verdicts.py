@@ -85,7 +85,7 @@ def test_each_arm_says_how_many_of_its_answers_are_silent() -> None:
     rows = [[cell.strip() for cell in line.split("|")] for line in table.splitlines()]
     assert [row[4] for row in rows if row[1] in ("seen", "compacted")] == ["0", "2"]
     assert [one["silent"] for one in claims_html.facts(found, None)["arms"]] == [0, 2]
-    assert "a verdict: compacted 2." in claims_html.rendered("t", [], [], [], [found])
+    assert "a verdict: compacted 2." in claims_html.rendered("t", [], [], [found])
 
 
 def test_figures_are_those_of_the_library() -> None:
@@ -184,8 +184,9 @@ def test_a_claim_is_asked_where_its_premise_holds(
 @pytest.mark.parametrize(("at_most", "verdict"), [(0.3, "same"), (0.1, "cannot tell")])
 def test_a_premise_of_several_arms_has_to_hold_of_each(at_most: float, verdict: str) -> None:
     premise = {"arm": ["none", "alone"], "at_most": at_most, "words": "It does so by itself."}
-    where = {name: {"where": {"condition": "floor"}} for name in ("none",)}
-    arms = {**DECLARED["arms"], **where, "alone": {"where": {"condition": "control"}}}
+    others = {"none": "floor", "alone": "control"}
+    arms = {name: {"where": {"condition": condition}} for name, condition in others.items()}
+    arms = {**DECLARED["arms"], **arms}
     frame = prepared(arm("floor", 8, 0), arm("control", 8, 2), arm("compaction", 8, 8))
     claim = {**DECLARED, "arms": arms, "premise": premise}
     assert [one[0] for one in told(frame, claim)] == [verdict]

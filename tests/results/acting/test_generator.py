@@ -139,7 +139,9 @@ def test_a_prompt_is_that_of_the_model_in_this_process() -> None:
 def test_no_family_of_the_scenarios_is_trained_on(family: str) -> None:
     folder = Path(acting.__path__[0])
     for name in ("tools.yaml", "turns.yaml", "wordings.yaml", "wordings_held_out.yaml"):
-        text = IN_PASSING.sub("", (folder / name).read_text())
+        text = (folder / name).read_text()
+        if name.startswith("wordings"):
+            text = IN_PASSING.sub("", text)
         match = re.search(FAMILY_WORDS[family], text, re.IGNORECASE)
         assert not match, (name, match)
 

@@ -207,6 +207,10 @@ def test_a_page_says_which_code_played(tmp_path: Path, monkeypatch: pytest.Monke
     run("page", tmp_path)
     assert kept.played(made, tmp_path).code == {"version": "9", "sources": "other"}
     assert "The code is 9 (other), and " in (tmp_path / "claims.md").read_text()
+    (done, *_) = (tmp_path / kept.LOGS).glob(f"*/{kept.DONE}")
+    for text in ("{", "[]"):
+        done.write_text(text)
+        assert kept.DONE in run("page", tmp_path, exits=2).output
 
 
 def test_a_withdrawn_verdict_stands_on_the_page_as_what_it_was(whole: Path, tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ import yaml
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import frames
-from constraintrot.runs.reproduce import beside, kept, page
-from constraintrot.runs.reproduce.play import QUALIFICATION
-from constraintrot.runs.reproduce.registration import FILE, Registration
+from constraintrot.runs.reproduce import beside, corrections, kept, page
+from constraintrot.runs.reproduce.play import QUALIFICATION, after, qualified, sizes_of
+from constraintrot.runs.reproduce.registration import FILE, Registration, read
 from tests.invoked import invoked
 
 COMMITTED = Path(__file__).parents[3] / "results/reproduce/local-1.5b"
@@ -102,6 +102,39 @@ def test_a_registration_that_cannot_be_shown_is_refused(
 ) -> None:
     edited(folder, **change)
     assert told in made(folder, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x\n\n**Of 9 claims: 9 same.**", "because has a line break"),
+        ("a | b", "because has a line break, a |"),
+        ("\u202eemas", "because has a line break, a | or a hidden character"),
+    ],
+)
+def test_a_correction_that_cannot_be_shown_is_refused(folder: Path, text: str, told: str) -> None:
+    title = "Compaction makes agents break policies"
+    correction = {"claim": title, "day": "2026-11-28", "because": text}
+    (folder / corrections.FILE).write_text(json.dumps([correction]))
+    assert told in made(folder, 2)
+
+
+def test_a_correction_from_a_device_is_refused(folder: Path) -> None:
+    (folder / corrections.FILE).symlink_to("/dev/zero")
+    assert corrections.FILE in made(folder, 2)
+
+
+def test_episodes_below_the_first_seed_do_not_count(folder: Path) -> None:
+    """Whoever adds the best of other seeds to a frame gains nothing."""
+    edited(folder, seed=40)
+    assert "no look is whole yet" in made(folder, 2)
+    edited(folder, seed=4)
+    registration = read(folder / FILE)
+    sizes = sizes_of(registration, qualified(registration, folder))
+    assert set(kept.raw(folder)["seed"]) == set(range(6))
+    assert set(after(registration, sizes, folder, 1)[1]["seed"]) == {4, 5}
+    (folder / FILE).write_text((folder / FILE).read_text().replace("\nseed: 4\n", "\nseed: 4000\n"))
+    assert "seed: Input should be less than 60" in made(folder, 2)
 
 
 def test_looks_are_bounded(folder: Path) -> None:
