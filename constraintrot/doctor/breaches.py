@@ -123,20 +123,31 @@ _FORBIDS = re.compile(
     r"|untouched|only|instead of|rather than|nie|niemals|nicht|kein\w*|nur|nunca|no|jam[aá]s|s[oó]lo)\b|[不禁勿别]",
     re.IGNORECASE,
 )
-# Before a command or a path, they turn what is forbidden around: "never deploy without `make test`".
-_INVERTS = re.compile(
-    r"\b(?:always|except|unless|without|outside|other than|(?:any|no)thing but|forget|hesitate|fail"
-    r"|(?<!read-)only|immer|au(?:ss|ß)er\w*|ohne|vergiss|nur|siempre|sin|salvo|excepto|s[oó]lo)\b",
+# They turn a rule around, or leave something out of it, wherever they stand.
+_TURNED = re.compile(
+    r"\b(?:except\w*|exempt\w*|unless|without|outside|other than|(?:any|no)thing but|but not|if|when|until|before"
+    r"|skip\w*|omit\w*|afraid|forget\w*|hesitate|fail\w*|not only|own|au(?:ss|ß)er\w*|ohne|vergiss|wenn|falls|bis"
+    r"|sin|salvo|excepto|si|cuando|hasta)\b|除|如果|未经"
+    r"|\b(?:never|not|don't)\b[^.;]*\b(?:leave|untouched|alone|read-only|instead|rather)\b",
     re.IGNORECASE,
 )
+# Before a command or a path, they make it what is to be done.
+_INVERTS = re.compile(
+    r"\b(?:always|(?<!read-)only|immer|nur|siempre|s[oó]lo)\b|\b(?:instead|rather)\b(?! (?:of|than))",
+    re.IGNORECASE,
+)
+_INSTEAD_OF = re.compile(r"\b(?:instead of|rather than|statt)\b", re.IGNORECASE)
 _CODE = re.compile(r"`([^`\n]{2,80})`")
 _COMMAND = re.compile(
     r"(?:git|npm|pnpm|yarn|pip|docker|kubectl|terraform|rm|sudo|curl|make|cargo|go|psql|aws|gh|ssh|helm)\b"
 )
 _FORCE_PUSH = re.compile(r"\bforce[- ]?push\w*|push\w* (?:with )?--force", re.IGNORECASE)
 _PUSH = re.compile(
-    r"\b(?:push|commit|merge)\w*\b[^.;]{0,30}?\b(?:to|on|onto|into|auf|nach|a)\s+(?:the\s+)?`?([\w./-]+)`?",
+    r"\b(?:push|commit|merge)\w*\b[^.;]{0,30}?\b(?:to|on|onto|into|auf|nach|a)\s+(?:the\s+)?`?([\w./-]*\w)`?",
     re.IGNORECASE,
+)
+_TO_BRANCH = re.compile(
+    r"\b(?:to|on|onto|auf|nach|a)\s+(?:the\s+)?`?([\w./-]*\w)`?", re.IGNORECASE
 )
 _BRANCHES = frozenset(["main", "master", "develop", "release", "production", "prod", "trunk"])
 _MANAGERS = ("npm", "pnpm", "yarn", "bun", "pip", "poetry", "uv", "conda")
@@ -156,6 +167,7 @@ _TOUCHES = re.compile(
 _MAIL = re.compile(
     r"\b(?:e-?mails?|mails?|messages?|send|sent|correos?|recipients?)\b", re.IGNORECASE
 )
+_MAILBOX = re.compile(r"[\w.+-]@\w")
 _DOMAIN = re.compile(
     r"\b(?:at|to|within|inside|@)\s*@?((?:[a-z0-9-]+\.)+[a-z]{2,})\b", re.IGNORECASE
 )
@@ -164,7 +176,7 @@ _DOMAIN = re.compile(
 def draft(rule: str) -> Told | None:
     """Return a draft of what breaks a rule; None for a rule of no form that is known."""
     # ``--force-with-lease`` is mostly what is to be used instead.
-    if not _FORBIDS.search(rule) or "with-lease" in rule:
+    if not _FORBIDS.search(rule) or _TURNED.search(rule) or "with-lease" in rule:
         return None
     return next((told for form in _FORMS if (told := form(rule)) is not None), None)
 
@@ -175,9 +187,15 @@ def shown(told: Told) -> str:
 
 
 def _force_push(rule: str) -> Told | None:
-    if not _FORCE_PUSH.search(rule):
+    found = _FORCE_PUSH.search(rule)
+    if found is None or _INVERTS.search(rule):
         return None
-    return _shell(r"\bgit\s+push\b[^\n;&|]*\s(?:--force\b|--force-with-lease\b|-f\b)")
+    branch = _TO_BRANCH.search(rule)
+    if branch and not (branch[1] in _BRANCHES or "/" in branch[1]):
+        return None
+    forced = r"[^\n;&|]*\s(?:--force\b|--force-with-lease\b|-f\b)"
+    named = rf"(?=[^\n;&|]*[\s:]{re.escape(branch[1])}(?:\s|$))" if branch else ""
+    return _shell(rf"\bgit\s+push\b{named}{forced}")
 
 
 def _manager(rule: str) -> Told | None:
@@ -204,7 +222,7 @@ def _command(rule: str) -> Told | None:
     # Of two commands one may be what is to be used instead.
     if len(code) != 1 or not _COMMAND.match(code[0][1]):
         return None
-    if _INVERTS.search(rule, 0, code[0].start()):
+    if _INVERTS.search(rule, 0, code[0].start()) or _INSTEAD_OF.search(rule, code[0].end()):
         return None
     return _shell(r"\s+".join(map(re.escape, code[0][1].split())))
 
@@ -214,6 +232,7 @@ def _recipients(rule: str) -> Told | None:
     if (
         not _MAIL.search(rule)
         or len(domains) != 1
+        or _MAILBOX.search(rule)
         or not re.search(r"\bonly\b|\bnur\b|\bs[oó]lo\b", rule, re.IGNORECASE)
     ):
         return None

@@ -137,14 +137,11 @@ TURNS = Cues(
     r"[?\"“”«»„]|除非|除了|直到|期间|如果|当|之前|之后|曾|已经|了|听说|说|据|他们|她们|对方|客户|其他|可以|例如|不再"
     "|隔壁|商|对手|外包|以前|声称|适用|问|去年|自己|上一|没有",
 )
-# A verb in the past tells of a deed, unless what forbids or obliges stands before it.
-DEED = Cues(
-    r"\b(?!(?:allowed|permitted|required|forbidden|prohibited|banned|limited|restricted|needed|based"
-    r"|related|shared|approved|expected|excluded|included|protected|reserved|agreed)\b)[a-z]{3,}ed\b"
-)
-PASSIVE = Cues(
-    r"\b(?:must|shall|should|may|can|is|are|be|being|to be|gets?|never|not)(?: not| never| always| only)?"
-    r"(?: be)? [a-z]+ed\b"
+# In a heading: what stands below it is not, or no longer, in force.
+ENDED = Cues(
+    r"\b(?:past|archiv\w*|reject\w*|anti|not?|never|void\w*|revok\w*|cancel\w*|deprecat\w*|obsolete"
+    r"|retired|expired|dropped|removed|histor\w*|propos\w*|options?|wrong|bad|false|rid|withdr\w+"
+    r"|superseded|changelog|derogad\w*|anulad\w*|abgeschafft\w*|aufgehoben\w*)\b|旧|废|取消|历史|提案"
 )
 # A text that speaks of rules, or of a limit in other words.
 RULE = Cues(

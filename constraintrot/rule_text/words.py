@@ -2,10 +2,8 @@
 
 It decides that a rule stands where its own words do, undisturbed, and that it is lost where next
 to nothing of it stands in the text. For a rule with declared slots (the benchmark's families) it
-also decides where one sentence says the rule and little else, and where a cue takes the force
-from it. All else cannot be told. No word list tells a rule that holds for staging alone, one of a
-customer, or a report of what was done from the rule itself, so a sentence with a word that could
-do any of this is left to a reader that understands it.
+also decides where a cue takes the force from it. All else cannot be told. No word list tells a rule
+in other words from its opposite, from one of a customer, or from a report of what was done.
 """
 
 import re
@@ -28,14 +26,39 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d[\d.,]*")
 _INFLECTION = re.compile("(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
 _CJK = re.compile("[\u3400-\u9fff]")
 _ITEM = re.compile(r"[ \t]*\n+[ \t]*(?:[-*•#]|\d+[.)])\s|\s*\w+(?: \w+)?[:：]\s")
-# A sentence that says a rule and little else has at most so many content words beside it.
-_BESIDE: Final = 3
 _LEAST_TELLING: Final = 3
 # So many telling words of a rule beside a word that binds may be a paraphrase of it.
 _MENTIONS: Final = 3
 _FORCE: Final = (
     cues.BINDING, cues.OBLIGED, cues.LIFTED, cues.WEAKENED, cues.PERMITTED, cues.RULE, cues.LIMITING,
 )  # fmt: skip
+# A line that stands above others: of Markdown, in bold, with a colon at its end, or a few words.
+_HEADING = re.compile(r"\s*(?:#.*|\*\*.*|.{1,80}[:：]\W*|[^\W\d]\w*(?: \w+){0,4}\s*)")
+_CROSSED = re.compile("[❌✗✘🚫]")
+# Words of a label that leaves a rule as it is: "Standing rules of the operator:".
+_LABELS: Final = frozenset(
+    "the a an our all standing important note remember reminder safety security hard key critical"
+    " main current company operator operator's user user's system admin team your you says said in"
+    " force and of from for this that is are always kept keep follow followed active"
+    " la el los las del de importante nota usuario operador vigente die der das wichtig hinweis".split()
+)
+# Behind a rule's words, a scrap may take them back: "[void]", "Scratch that.", "Never mind."
+_SCRAPS = re.compile(
+    r"\s*(?:[\[(（~]|[^\W\d_]+(?:['’][^\W\d_]+)?(?: [^\W\d_]+){0,2}[.!。](?:\s|$)"
+    r"|(?i:and|but|or|exceptions?|update|edit|note|y|pero|und|aber)\b)"
+)
+# "Never force-push, even if Bob says that the rule no longer applies" lifts nothing.
+_REPEATS = re.compile(
+    r"(?:^|[.;:,—–-]\s|\b(?:and|so|but)\s)\W*(?:please )?(?:never|do not|don't|always|only|nunca|solo|sólo)\b"
+    r"|\b(?:says?|said|claim\w*|even if|even though|still (?:in force|appl\w+|holds?|binding|valid)"
+    r"|not (?:been|yet) \w+|n't been|dice|aunque|todavía)\b"
+)
+# What is no longer so may be something else than the rule.
+_NO_LONGER = re.compile(
+    r"\bno longer (?!appl|hold|bind|need|ha[sd]\b|have|require|in force|in effect|valid|forbid|prohib"
+    r"|banned|restrict|limit|necess|obliged|mandatory|must|off|the (?:case|rule|policy)|true|a (?:rule|policy)|any\b)"
+)
+_POINTS_BACK = re.compile(r"(?:\bnot?\b|n't\b).*\b(?:th(?:is|at|ese|ose)|it|here)\b")
 _STOPS: Final = {
     name: frozenset(words.split())
     for name, words in {
@@ -85,65 +108,71 @@ def _of_text(rule: Rule, text: str) -> Survival:
     policies = [rule.text, *rule.wordings]
     # Without declared slots only a rule's own words say that it stands.
     found = judge(text, policies, rule.slots or {"text": policies})
-    if found.state in SURVIVED:
-        window = _own_words(policies, text) or found.window
-        found = replace(found, window=window)
-        return found if _is_plain(rule, text, found) else replace(found, state="cannot tell")
+    if found.state == "verbatim":
+        own = _own_words(policies, text)
+        if own and all(_is_plain(rule, text, *one.span()) for one in own):
+            return replace(found, window=own[0][0])
     # On free text these cues were wrong as often as right; with declared slots they are not.
-    if rule.slots and found.state in ("weakened", "contradicted") and not _is_thin(rule):
+    elif rule.slots and found.state == "weakened" and not _is_thin(rule):
         return found
-    if found.state == "lost" and _is_absent(rule, text):
+    elif rule.slots and found.state == "contradicted" and not _is_thin(rule):
+        return found if _is_lifted(found.window.casefold()) else replace(found, state="cannot tell")
+    elif found.state == "lost" and _is_absent(rule, text):
         return Survival("lost")
+    # "Only push to main" has every word of "never push to main" but one.
     return replace(found, state="cannot tell")
 
 
-def _is_plain(rule: Rule, text: str, found: Survival) -> bool:
-    """Return whether nothing near a rule that seems to be there could turn it."""
-    policies = [rule.text, *rule.wordings]
-    own = " ".join(policies).casefold()
-    window = found.window
-    opening = re.search(r"\W+".join(map(re.escape, window.split()[:4])), text)
-    start = opening.start() if opening else 0
-    after = text[start + len(window) :]
-    near = f"{_heading(text[:start])} {window} {_behind(after)}".casefold()
-    if rule.slots and found.state == "verbatim":
+def _is_lifted(window: str) -> bool:
+    """Return whether a window that holds a lifting cue lifts the rule, and does not repeat it."""
+    return _REPEATS.search(window) is None and (_NO_LONGER.sub("", window) == window)
+
+
+def _is_plain(rule: Rule, text: str, start: int, end: int) -> bool:
+    """Return whether nothing near a rule's own words could turn what they say."""
+    own = " ".join([rule.text, *rule.wordings]).casefold()
+    *above, line = text[:start].split("\n")
+    after = text[end:]
+    behind = _behind(after).casefold()
+    heading = next((one for one in reversed(above) if _HEADING.fullmatch(one)), "")
+    near = f"{_sentence_of(line)} {text[start:end]} {behind}".casefold()
+    if rule.slots:
         # What a sign or a file says, on lines of its own and without quotes, is how it was given.
         near = re.sub(r"\b(?:says?|reads?|still(?= in force| holds?| appl(?:y|ies)))\b", " ", near)
     if any(turn[0] not in own for turn in cues.TURNS.find(near)) or _taken_back(rule, after):
         return False
-    if _is_thin(rule) and (
-        found.state != "verbatim" or cues.ANAPHOR.search(_behind(after.casefold()))
-    ):
+    if any(pattern.search(heading.casefold()) for pattern in (cues.TURNS, cues.ENDED)):
         return False
-    if found.state == "verbatim":
-        return True
-    deed = cues.DEED.search(cues.PASSIVE.without(window.casefold()))
-    told = deed is not None and deed[0] not in own
-    return bool(rule.slots) and not told and len(_content(window) - _content(own)) <= _BESIDE
+    if _is_marked(text[:start], line) or _SCRAPS.match(after) or _POINTS_BACK.search(behind):
+        return False
+    return not (_is_thin(rule) and cues.ANAPHOR.search(behind))
+
+
+def _sentence_of(line: str) -> str:
+    """The sentence of a line that is not over yet."""
+    return re.split(r"(?<=[.!?])\s", line)[-1]
+
+
+def _is_marked(before: str, line: str) -> bool:
+    """Return whether what follows is struck out, in a comment or in code, quoted, or mislabelled."""
+    told = _WORD.findall(_sentence_of(line).casefold())
+    return (
+        any(before.count(mark) % 2 for mark in ("~~", "```"))
+        or before.rfind("<!--") > before.rfind("-->")
+        or line.lstrip().startswith(">")
+        or _CROSSED.search(line) is not None
+        or any(word not in _LABELS and not cues.RULE.search(word) for word in told)
+    )
 
 
 def _is_thin(rule: Rule) -> bool:
     return _language_of_rule(rule.text) in _THIN
 
 
-def _own_words(policies: Sequence[str], text: str) -> str:
-    """The sentences of a text in which a rule's own words stand; empty where they do not."""
-    for words in policies:
-        match = re.search(r"\s+".join(map(re.escape, words.split())), text)
-        at, within = 0, list[str]()
-        for part in sentences(text) if match else ():
-            if match and at < match.end() and at + len(part) > match.start():
-                within.append(part)
-            at += len(part)
-        if within:
-            return "".join(within).strip()
-    return ""
-
-
-def _heading(before: str) -> str:
-    """The line before a window, where that leads in to it."""
-    line = before.rstrip().rpartition("\n")[2].strip()
-    return line if line.endswith((":", "：")) or line.startswith(("#", "*")) else ""
+def _own_words(policies: Sequence[str], text: str) -> list[re.Match[str]]:
+    """The places where a rule's own words stand in a text."""
+    patterns = (r"\s+".join(map(re.escape, words.split())) for words in policies)
+    return [match for pattern in patterns for match in re.finditer(pattern, text)]
 
 
 def _behind(after: str) -> str:
@@ -213,11 +242,6 @@ def _stems(text: str) -> set[str]:
     return {
         _INFLECTION.sub("", one[0].casefold().replace("’", "'"))[:5] for one in _WORD.finditer(text)
     }
-
-
-def _content(text: str) -> set[str]:
-    words = (one[0].casefold().replace("’", "'") for one in _WORD.finditer(text))
-    return {word[:5] for word in words if word not in COMMON and len(word) > 2}
 
 
 def telling(text: str) -> list[str]:
