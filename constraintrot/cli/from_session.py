@@ -1,4 +1,4 @@
-"""``constraintrot scenario from-session``: recorded sessions as scenarios, and what would have kept their rule."""
+"""``constraintrot scenario from-session``: recorded sessions as scenarios."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _write(
         laid.append(({**data, **own}, path))
     if not laid:
         raise ParameterError("none of the sessions can be played")
-    # All at once: after a kill the same command takes the files that are there for all of them.
+    # Written together: after a kill, the same command takes existing files for the whole set.
     for data, path in laid:
         agreement.finish(replace(made, data=data), path)
 
