@@ -50,7 +50,7 @@ def held(lock_file: Path, error: type[ConstraintRotError]) -> Generator[None]:
     Raises:
         ConstraintRotError: as for ``locked``.
     """
-    # Not at the top: what is kept in memory needs none of it.
+    # Imported here: code that keeps everything in memory needs no lock.
     from filelock import FileLock, Timeout
 
     # Otherwise filelock would make the folder.
