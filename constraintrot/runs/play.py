@@ -42,7 +42,7 @@ def _raise_if_interrupted(logs: Sequence[EvalLog], tasks: int) -> None:
 
 
 def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool, list[EvalLog]]:
-    """Play the episodes of some tasks that a folder lacks; an error in one does not stop the others.
+    """Play the episodes of some tasks that a folder lacks; an error in one does not stop the rest.
 
     Returns:
         Whether every episode has a result, and the headers of the logs.

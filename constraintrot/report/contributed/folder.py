@@ -217,7 +217,7 @@ def read_answers(folder: Path) -> tuple[list[Answer], list[str]]:
 
 
 def answer_lines(answers: list[Answer]) -> str:
-    """Return the text of ``calls.jsonl``: one episode per line, in ASCII to reveal all characters."""
+    """Return the text of ``calls.jsonl``: one episode per line, in ASCII so that none is hidden."""
     return "".join(
         json.dumps(one.model_dump(exclude_defaults=True) | {"calls": one.calls}) + "\n"
         for one in answers

@@ -123,7 +123,7 @@ def sizes(searches: Sequence[Journal], targets: Sequence[Target]) -> dict[str, S
 
 
 def text(matrix: Matrix) -> str:
-    """Return the matrix as text: a row per attack, a column per target, rates of broken variants."""
+    """Return the matrix as text: rates of broken variants by attack (row) and target (column)."""
     named = [str(one) for one in matrix.targets]
     rows = [
         [
