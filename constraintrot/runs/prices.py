@@ -87,7 +87,7 @@ def longest_name(model: str, named: Mapping[str, Any]) -> str | None:
 
 
 def cost(model: str, size: Size, prices: Prices) -> tuple[float, float] | None:
-    """Return the least and most dollars of a model's calls without caching; None without a price."""
+    """Return the least and most dollars of a model's uncached calls; None without a price."""
     price = price_of(model, prices)
     if price is None:
         return None

@@ -123,7 +123,7 @@ def drive(
             cell = by_id[ended.cell]
             state.running.discard(cell.id)
             if _settle(state, folder, cell, ended, crashed, tries):
-                # Behind the untried cells, so that a cell that kills its worker does not hold them up.
+                # Behind the untried cells: a cell that kills its worker must not delay them.
                 waiting.append(cell)
                 waiting = deque(sorted(waiting, key=lambda one: one.look))
             listen(state, ended.played)

@@ -116,7 +116,7 @@ class RayPool:
             return []
         ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=seconds)
         if ready:
-            # All others that have ended too: one wait per cell would take most of the driver's time.
+            # Also the others that have ended: a wait per cell would take most of the driver's time.
             ready, _ = self._ray.wait(
                 list(self._running), num_returns=len(self._running), timeout=0
             )
