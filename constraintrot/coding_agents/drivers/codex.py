@@ -58,7 +58,7 @@ class Codex(Agent):
 
 
 async def _trust_hooks(rpc: JsonRpc, work: Path) -> None:
-    """Trust the hooks in this HOME, as a user does with ``/hooks``; Codex runs only trusted hooks."""
+    """Trust the hooks in this HOME, as a user does with ``/hooks``: Codex runs no others."""
     listed = await rpc.request("hooks/list", {"cwds": [str(work)]})
     trusted = {
         hook["key"]: {"trusted_hash": hook["currentHash"]}

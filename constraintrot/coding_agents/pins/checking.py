@@ -138,7 +138,7 @@ def _check_switches(state: Health, agent: Agent, project: Path) -> None:
 
 
 def _check_hidden(state: Health, other: Pin, mine: Path) -> None:
-    """Check that a project's hooks do not hide the user's; a pin in them includes the user's list."""
+    """Check that a project's hooks do not hide the user's; a pin there includes the user's list."""
     try:
         known = read_file(other.settings)
         held = known.data is None or other.part in known.text
@@ -152,7 +152,7 @@ def _check_hidden(state: Health, other: Pin, mine: Path) -> None:
 
 
 def _check_trust(state: Health, agent: Agent, project: Path) -> None:
-    """Check the user's trust in the folder, without which some agents ignore a project's settings."""
+    """Check the user's trust in the folder: without it some agents ignore a project's settings."""
     trusted = _trusted(agent)
     if trusted is not None and not any(project.is_relative_to(one) for one in trusted):
         state.faults.append(
