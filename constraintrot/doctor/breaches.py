@@ -1,7 +1,7 @@
 """Breaches of a rule by a call: a pattern on its arguments, or a registered predicate; and drafts.
 
-A draft is made of a rule of a common form: commands, pushes, package managers, paths, recipients. It
-is shown and confirmed by somebody before any call is judged by it: a rule says more than its form does.
+A draft is made from a rule of a common form: commands, pushes, package managers, paths, recipients.
+The user confirms it before calls are judged by it, because a rule says more than its form.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.patterns import UserPattern
 from constraintrot.scenario.predicate import Predicate, predicate_from
 
-# A call may write a whole file; a pattern is looked for in so much of it.
+# Characters of a call that a pattern is searched in; a call may write a whole file.
 _LONGEST = 200_000
 
 
@@ -31,10 +31,11 @@ class Pattern(BaseModel):
     """A call that breaks a rule, by regular expressions.
 
     Attributes:
-        tool: what the whole name of the tool matches; any tool by default.
-        argument: the argument that is read; all of them by default.
-        matches: what is found in the arguments of a call that breaks the rule.
-        unless: what is found in the arguments of one that does not, all the same.
+        tool: pattern of the whole name of the tool; any tool by default.
+        argument: the argument that is searched; all of them by default.
+        matches: found in the arguments of a call that breaks the rule; by default every call
+            of the tool breaks it.
+        unless: found in the arguments of a call that matches but does not break the rule.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
@@ -51,7 +52,7 @@ class Pattern(BaseModel):
         return self
 
     def broken_by(self, call: Call) -> str:
-        """Why a call breaks the rule; empty if it does not."""
+        """Return why a call breaks the rule; empty if it does not."""
         if self.tool is not None and not self.tool.fullmatch(call.function):
             return ""
         text = _text(call.arguments, self.argument)
@@ -65,11 +66,11 @@ class Pattern(BaseModel):
 
 @dataclass(frozen=True)
 class Breach:
-    """The test that tells whether a call breaks a rule: one of the two.
+    """The test whether a call breaks a rule: a pattern or a predicate.
 
     Attributes:
         pattern: regular expressions.
-        predicate: one that scenario files name by ``type``.
+        predicate: a registered predicate, which files name by ``type``.
     """
 
     pattern: Pattern | None = None
@@ -77,10 +78,10 @@ class Breach:
 
     @classmethod
     def read(cls, told: Mapping[str, Any], where: str) -> Breach:
-        """From a rules file.
+        """Read an entry of a rules file.
 
         Raises:
-            ConstraintRotError: it is neither a pattern nor a predicate; it begins with ``where``.
+            ConstraintRotError: neither a pattern nor a predicate; the message begins with ``where``.
         """
         try:
             if "type" in told:
@@ -93,7 +94,7 @@ class Breach:
             raise ConstraintRotError(f"{where}: breach: {error}") from error
 
     def broken_by(self, call: Call) -> str:
-        """Why a call breaks the rule; empty if it does not."""
+        """Return why a call breaks the rule; empty if it does not."""
         if self.pattern is not None:
             return self.pattern.broken_by(call)
         if self.predicate is None:
@@ -112,7 +113,7 @@ def _text(arguments: Mapping[str, Any], name: str) -> str:
 
 
 Told = dict[str, Any]
-"""A ``breach`` as a rules file has it."""
+"""A ``breach`` in the form of a rules file."""
 
 _SHELL = "(?i)bash|shell|exec_command|run_shell_command|local_shell|container.exec|terminal"
 _WRITES = (
@@ -123,7 +124,7 @@ _FORBIDS = re.compile(
     r"|untouched|only|instead of|rather than|nie|niemals|nicht|kein\w*|nur|nunca|no|jam[aá]s|s[oó]lo)\b|[不禁勿别]",
     re.IGNORECASE,
 )
-# Before a command or a path, they turn what is forbidden around: "never deploy without `make test`".
+# Before a command or path they invert the ban: "never deploy without `make test`".
 _INVERTS = re.compile(
     r"\b(?:always|except|unless|without|outside|other than|(?:any|no)thing but|forget|hesitate|fail"
     r"|(?<!read-)only|immer|au(?:ss|ß)er\w*|ohne|vergiss|nur|siempre|sin|salvo|excepto|s[oó]lo)\b",
@@ -162,15 +163,15 @@ _DOMAIN = re.compile(
 
 
 def draft(rule: str) -> Told | None:
-    """Return a draft of what breaks a rule; None for a rule of no form that is known."""
-    # ``--force-with-lease`` is mostly what is to be used instead.
+    """Return a drafted breach of a rule; None for a rule of an unknown form."""
+    # ``--force-with-lease`` is usually the recommended alternative.
     if not _FORBIDS.search(rule) or "with-lease" in rule:
         return None
     return next((told for form in _FORMS if (told := form(rule)) is not None), None)
 
 
 def shown(told: Told) -> str:
-    """A draft on one line, as a rules file can hold it."""
+    """Return a draft on one line, in the form of a rules file."""
     return json.dumps(told, ensure_ascii=False)
 
 
@@ -201,7 +202,7 @@ def _branch(rule: str) -> Told | None:
 
 def _command(rule: str) -> Told | None:
     code = list(_CODE.finditer(rule))
-    # Of two commands one may be what is to be used instead.
+    # One of two commands may be the recommended alternative.
     if len(code) != 1 or not _COMMAND.match(code[0][1]):
         return None
     if _INVERTS.search(rule, 0, code[0].start()):

@@ -127,7 +127,7 @@ def command(agent: Agent, event: str, hook: str) -> str:
 
 
 def words(agent: Agent, hook: str) -> list[str]:
-    """Return the command that starts the hook, isolated from the environment and the site module."""
+    """Return the command that starts the hook, isolated from the environment and ``site``."""
     return [sys.executable, "-I", "-S", hook, agent.name]
 
 

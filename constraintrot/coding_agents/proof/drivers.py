@@ -59,8 +59,7 @@ class Driver:
 
     Attributes:
         prepare: writes the settings that override the user's.
-        turn: returns a turn's arguments, from those of every call, the text, and whether the
-            session is continued.
+        turn: a turn's arguments, from those of every call, the text, and whether it continues.
         compact: the user's text that compacts; empty if a full context does.
         used: tokens that a full context reports.
         call: a tool that the model calls at the full turn, for an agent that compacts only
