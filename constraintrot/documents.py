@@ -129,7 +129,7 @@ def read_text(
     """Return the text of a regular file.
 
     Raises:
-        ConstraintRotError: as ``error``; it is not a file, larger than ``most`` bytes, or not UTF-8.
+        ConstraintRotError: as ``error``; not a file, larger than ``most`` bytes, or not UTF-8.
     """
     try:
         if path.exists() and not path.is_file():

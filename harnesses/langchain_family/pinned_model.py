@@ -206,7 +206,7 @@ def guarded(model: M, guard: Guard, *, lasting: bool = False) -> M:
 
 @lru_cache(maxsize=256)
 def _guarded_type(kind: type[BaseChatModel], guards: tuple[Guard, ...]) -> type[BaseChatModel]:
-    """Return a subclass whose provider calls go through the model's guards, by default ``guards``."""
+    """Return a subclass whose provider calls go through a model's guards, or through ``guards``."""
     space: dict[str, Any] = {
         "__module__": kind.__module__,
         "__qualname__": kind.__qualname__,
