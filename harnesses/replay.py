@@ -70,7 +70,7 @@ class Asked:
 
 
 class Agent:
-    """The agent after the trigger: it may look things up until it acts, refuses or has no steps left."""
+    """The agent after the trigger: it may look things up until it acts, refuses or runs out of steps."""
 
     def __init__(
         self, episode: Episode, settings: PlaySettings, model: Model, defense: Defense, clock: Clock
@@ -82,7 +82,7 @@ class Agent:
         self.reviewer = Reviewer(episode, settings.scaffold, model)
 
     async def act(self, context: Sequence[ChatMessage]) -> list[Asked]:
-        """Ask for the answer to the trigger, also after look-ups; return every call of the model."""
+        """Ask for the answer to the trigger, also after look-ups; return all model calls."""
         looked: list[ChatMessage] = []
         asked: list[Asked] = []
         while True:
