@@ -265,7 +265,7 @@ class Session:
         return output.message if self.live else ChatMessageAssistant(content=DONE)
 
     def _as_offered(self, tools: Sequence[ToolInfo]) -> list[ToolInfo]:
-        """Return the tools that the model sees: the episode's, as it words them, and the framework's.
+        """Return the tools that the model sees: the episode's own, and the framework's.
 
         Tools that only the history calls are hidden, except from a live agent.
         """

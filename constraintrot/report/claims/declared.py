@@ -176,7 +176,7 @@ def paper() -> Claims:
 
 
 def unplaced(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
-    """Return the rows that might meet all conditions: a measured value is unknown, the rest fits."""
+    """Return the rows that meet all conditions, except that a measured value is unknown."""
     asked = [name for name in _MEASURED if where.get(name) is not None]
     if not asked:
         return frame.iloc[:0]
