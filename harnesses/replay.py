@@ -70,7 +70,7 @@ class Asked:
 
 
 class Agent:
-    """The agent after the trigger, which may look things up until it acts, refuses or has no steps."""
+    """The agent after the trigger; it may look things up until it acts, refuses or has no steps."""
 
     def __init__(
         self, episode: Episode, settings: PlaySettings, model: Model, defense: Defense, clock: Clock

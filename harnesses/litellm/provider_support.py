@@ -221,9 +221,7 @@ def _draws_by_conversation(model: str, provider: LlmProviders, kind: str) -> boo
                 image_edit_optional_request_params={},
                 litellm_params={},
             )
-    except (
-        Exception
-    ):  # LiteLLM knows no images of the provider, or sends them in OpenAI's form
+    except Exception:  # LiteLLM knows no images of the provider, or sends them in OpenAI's form
         return False
     return isinstance(made, Mapping) and not _CONVERSATION.isdisjoint(
         cast("Mapping[str, Any]", made)

@@ -1,11 +1,11 @@
 """The verdict on each of the paper's claims, computed from the committed episodes.
 
-*Same* if every test of a claim says what it expects, *opposite* if one says the contrary,
-*not measured* if an arm has no episode, and else *cannot tell*, with the reasons; that too
-if the claim has a premise that does not hold of the subject.
-The claims are members of the family of ``primary.yaml``, where each has one adjusted p-value.
-``reproduction.yaml`` has the verdict too, since the words beside it depend on it; one that
-the episodes do not give is an error.
+*Same* if every test of a claim shows what it expects, *opposite* if one shows the contrary,
+*not measured* if an arm has no episode, otherwise *cannot tell*, with the reasons. A claim
+whose premise does not hold of the subject is *cannot tell* as well.
+The claims belong to the family of ``primary.yaml``, where each has one adjusted p-value.
+``reproduction.yaml`` also states the verdict, because the words beside it depend on it; it is
+an error if the episodes give another one.
 """
 
 from __future__ import annotations

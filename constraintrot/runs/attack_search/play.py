@@ -75,8 +75,7 @@ def in_inspect(work: Work, *, model: str, roles: dict[str, str], log_dir: str) -
     """Run a coroutine as the only sample of an Inspect run, so that all model calls are Inspect's.
 
     Raises:
-        ConstraintRotError: the run did not finish; an error that ``work`` raised is raised
-            again.
+        ConstraintRotError: the run did not finish, or ``work`` raised this error.
     """
     raised: list[ConstraintRotError] = []
 
