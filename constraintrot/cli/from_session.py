@@ -158,7 +158,7 @@ def _sessions(paths: Sequence[Path], at: int | None) -> list[Session]:
 
 
 def _chosen_rule(rules: Sequence[str], yes: bool) -> str:
-    """The rule that the author chooses among those of the sessions."""
+    """Return the rule that the author chooses among those of the sessions."""
     if not rules:
         raise ParameterError("no rule was said in the session; name one with --rule")
     for number, one in enumerate(rules, start=1):

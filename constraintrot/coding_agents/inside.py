@@ -98,7 +98,7 @@ def tell(what: dict[str, Any]) -> None:
             sys.stdout.write(json.dumps(what) + "\n")
             sys.stdout.flush()
         except (OSError, ValueError):
-            pass  # Nobody reads any more; standard input ends too.
+            pass  # The reader is gone; standard input ends too.
 
 
 class Programs:

@@ -1,4 +1,4 @@
-"""The rules of a session that nobody named, found by a model in the session's messages.
+"""Rules that a model finds in a session's messages, without a file that names them.
 
 The reader ``judge`` sees the messages of the user, rules files and MCP servers. The local reader
 misses most rules, and word lists have many false positives, so both are used: a rule is listed if

@@ -208,7 +208,7 @@ def _template(none: Sequence[EvalSample], pin: Sequence[EvalSample]) -> str:
 
 def _refused(samples: Sequence[EvalSample]) -> str:
     problems = [sample.metadata.get("roles_problem") for sample in samples]
-    # A message's position differs between samples, and is no part of the kind.
+    # A message's position differs between samples and is not part of the kind.
     kinds = sorted({_WHERE.sub("", problem) for problem in problems if problem})
     if not kinds:
         return "ok"

@@ -127,7 +127,7 @@ class CodingSession(Session):
         return self.agent.full_on == "refusal" and self.threshold and ended
 
     def _unasked(self) -> bool:
-        """Whether a request follows a compaction in a scripted turn that is already answered."""
+        """Return whether a request follows a compaction in a scripted turn that is already answered."""
         scripted = not self._final and not self.live
         return scripted and not self._replies and bool(self.summaries)
 

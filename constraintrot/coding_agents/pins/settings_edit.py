@@ -66,7 +66,7 @@ def with_value(text: str, keys: Sequence[str], value: object) -> str:
         value: the new one.
 
     Raises:
-        PinInstallError: the text is no JSON object.
+        PinInstallError: the text is not a JSON object.
     """
     mark, text = text[: text.startswith("\ufeff")], text.removeprefix("\ufeff")
     node = _root(text := text if text.strip() else "{}")
@@ -122,7 +122,7 @@ def created_by(text: str, entries: Mapping[str, Entry]) -> list[str]:
     """Return the keys that ``with_hooks`` has to create in a text: events, and ``hooks`` itself.
 
     Raises:
-        PinInstallError: the text is no JSON object.
+        PinInstallError: the text is not a JSON object.
     """
     hooks = _root(text).get("hooks") if text.strip() else None
     made = [] if hooks is not None else ["hooks"]
@@ -159,7 +159,7 @@ def holds_hooks(text: str, entries: Mapping[str, Entry]) -> bool:
     """Return whether a settings file's text holds all entries unchanged.
 
     Raises:
-        PinInstallError: the text is no JSON object.
+        PinInstallError: the text is not a JSON object.
     """
     hooks = _root(text).get("hooks") if text.strip() else None
     for event, entry in entries.items():
@@ -180,7 +180,7 @@ def root_of(text: str) -> object:
     """Return the whole value without comments; an empty object for a blank text.
 
     Raises:
-        PinInstallError: the text is no JSON object.
+        PinInstallError: the text is not a JSON object.
     """
     return plain(_root(text)) if text.strip() else {}
 

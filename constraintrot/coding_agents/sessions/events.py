@@ -138,7 +138,7 @@ class Losses:
     """Counts of the unreadable parts of a file, so that a loss is never silent.
 
     Attributes:
-        broken: lines that are no record of the format.
+        broken: lines that are not records of the format.
         too_long: lines above the length limit.
         first: number of the first line of either kind.
         unknown: records of a kind that the reader does not know.

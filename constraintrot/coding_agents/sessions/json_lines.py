@@ -22,7 +22,7 @@ def records(
     Args:
         stream: opened for bytes.
         losses: counts the lines that are not JSON objects.
-        skip: marks, near the start of a line, of records that nobody reads.
+        skip: marks, near the start of a line, of records to skip.
     """
     number = 0
     while line := stream.readline(LONGEST_LINE):

@@ -60,7 +60,7 @@ class Log(Strict):
     @field_validator("task_args")
     @classmethod
     def _can_be_rebuilt(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Refuse a plan that nobody else can rebuild, or that would take too long."""
+        """Refuse a plan that others cannot rebuild, or that would take too long."""
         if len(json.dumps(given, default=str)) > _LONGEST_PARAMETERS:
             raise ValueError(f"its parameters have more than {_LONGEST_PARAMETERS:,} characters")
         if given.get("split") == "private":

@@ -222,7 +222,7 @@ def _beyond_chance(found: Estimate) -> str:
 
 
 def rounds(cells: Cells, frame: pd.DataFrame) -> Section:
-    """The section of survival curves, over variants that were played with 1, 2, 3 ... rounds."""
+    """Return the section of survival curves, over variants played with 1, 2, 3 ... rounds."""
     asked = frame[
         ~frame["allowed"] & (frame["arm"] == design.COMPACTION) & frame["survived"].notna()
     ]

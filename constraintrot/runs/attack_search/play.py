@@ -43,7 +43,7 @@ async def play(parameters: Parameters, attack: Chosen | None, family: str, seed:
             episode, replace(settings, scaffold=form.scaffold, steps=parameters.steps)
         )
     except EpisodeError as error:
-        # A prompt may cause an error, such as an empty summary; that is no success.
+        # A prompt may cause an error, such as an empty summary; that is not a success.
         return Trial(family=family, seed=seed, outcome=None, reason=str(error))
     return _graded(variant, episode, played)
 

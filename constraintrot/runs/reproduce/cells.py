@@ -31,7 +31,7 @@ _DEFAULTS = {
     "attack": "none", "rounds": 1, "locale": "en", "channel": "user", "harness": "replay",
     "wording": "declarative", "distractors": 0, "allowed": False, "compactor": "summarize",
 }  # fmt: skip
-# Names in queries that are no settings of a task, but measured or derived.
+# Names in queries that are not task settings, but measured or derived.
 _UNKNOWN_TO_TASKS = ("survived", "summary_by", "family", "kind", "agent", "summarizer")
 
 
