@@ -94,7 +94,7 @@ def _translated(source: str) -> str:
 
 
 def _brackets(source: str, start: int) -> tuple[str, int]:
-    """Return the translated class at a bracket, and its length; negated classes become alternatives."""
+    """Return the translated class at a bracket and its length; negated ones are alternatives."""
     at = start + 1 + (source[start + 1 : start + 2] == "^")
     negated, first = at > start + 1, at
     inside: list[str] = []

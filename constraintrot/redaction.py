@@ -165,7 +165,7 @@ def masked_texts(value: Any, mask: Callable[[str], str]) -> Any:
 
 
 def redacted(value: Any, name: str = "") -> Any:
-    """Return arguments or settings as plain data, with secrets masked by name at any depth, and by shape.
+    """Return arguments or settings as plain data, with secrets masked by name and by shape.
 
     Numbers, booleans, None and all names stay.
 

@@ -94,7 +94,7 @@ def _exchange(group: Sequence[ChatMessage]) -> Exchange:
 def tools(
     script: Iterable[Exchange], offered: Sequence[ToolInfo], lookups: Collection[str]
 ) -> list[ToolInfo]:
-    """Return the tools that a framework registers: the offered ones, and others that the history calls.
+    """Return the tools that a framework registers: the offered ones and those in the history.
 
     Look-ups also accept the arguments of the history's calls, even wrong ones: otherwise the
     framework would refuse a call and play another history.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def agreed(
     made: Draft, made_of: Callable[[Answers | None], Draft], out: Path | None, yes: bool
 ) -> Draft:
-    """Ask about a draft until its author agrees; end the command if the author cannot or gives up."""
+    """Ask about a draft until its author agrees; end the command if that is not possible."""
     from constraintrot.authoring import conversation
 
     while True:

@@ -198,7 +198,7 @@ def _observed(
 
 
 def _read(found: Sequence[Diagnosis], chosen: Chosen, yes: bool, *, by_default: bool) -> Chosen:
-    """Ask the reader what became of the rules, print the cost, and return the reader that was used."""
+    """Ask the reader what became of the rules, print the cost and return the reader used."""
     from constraintrot.doctor.confirming import ask
     from constraintrot.doctor.reading import LONGEST, choose, cost, read
     from constraintrot.doctor.wording import counted

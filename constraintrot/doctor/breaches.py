@@ -81,7 +81,7 @@ class Breach:
         """Read an entry of a rules file.
 
         Raises:
-            ConstraintRotError: neither a pattern nor a predicate; the message begins with ``where``.
+            ConstraintRotError: it is neither of the two; the message begins with ``where``.
         """
         try:
             if "type" in told:

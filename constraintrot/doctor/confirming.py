@@ -66,7 +66,7 @@ def confirm_rules(found: Sequence[Diagnosis]) -> None:
 
 
 def confirm_drafts(found: Sequence[Diagnosis]) -> None:
-    """Show drafted breaches, and judge calls by those not rejected; without a terminal do nothing."""
+    """Show drafted breaches and judge calls by those not rejected; nothing without a terminal."""
     drafts = _same(found, lambda one: one.draft is not None)
     if not drafts or not someone_is_there():
         return

@@ -149,7 +149,7 @@ class Context:
         return {rule: best for rule in self._places if (best := self.best(rule)) is not None}
 
     def compact(self, compaction: Compaction) -> bool:
-        """Replace the context; return False if a kept message is not found (a rewind is then ignored)."""
+        """Replace the context; return whether kept messages were found. A rewind needs them."""
         if compaction.replacement is not None:
             self._only(lambda place: place.message.role == "system")
             for message in compaction.replacement:

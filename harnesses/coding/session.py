@@ -127,7 +127,7 @@ class CodingSession(Session):
         return self.agent.full_on == "refusal" and self.threshold and ended
 
     def _unasked(self) -> bool:
-        """Return whether a request follows a compaction in a scripted turn that is already answered."""
+        """Return whether a request follows a compaction in an answered scripted turn."""
         scripted = not self._final and not self.live
         return scripted and not self._replies and bool(self.summaries)
 
@@ -191,7 +191,7 @@ class CodingSession(Session):
         self.failed.set()
 
     def tagged(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """Tag messages as a session does, also within texts that the agent adds around the user's."""
+        """Tag messages as a session does, also in text that the agent adds around the user's."""
         found: list[ChatMessage] = []
         staged = [(m, plain(m.text)) for m in self.history if m.role == "user" and m.text]
         apart = [part for message in messages for part in self._apart(message)]

@@ -53,7 +53,7 @@ _SETTINGS = frozenset({"guardrail_name", "event_hook", "default_on", "guardrail_
 
 
 class PinGuardrail(CustomGuardrail):
-    """A guardrail that puts every pin into each request once, and refuses requests that it cannot pin.
+    """A guardrail that puts every pin into each request once or refuses the request.
 
     It pins chat completions, responses (in ``instructions``) and Anthropic's messages (in
     ``system``). Routes that it does not pin are refused, unless they reach no language model,

@@ -127,7 +127,7 @@ class SkipRules:
         return "no_tools" if self.no_tools and not data.get("tools") else None
 
     def is_skipped_model(self, model: Any) -> bool:
-        """Return whether all models of a name are skipped; LiteLLM calls each of a comma-separated list."""
+        """Return whether all models of a name, which may be a comma-separated list, are skipped."""
         names = [name.strip() for name in model.split(",")] if isinstance(model, str) else []
         return bool(names) and all(
             any(fnmatchcase(name, pattern) for pattern in self.models) for name in names

@@ -131,7 +131,7 @@ def _keeps_system(model: str, provider: LlmProviders) -> bool:
 
 
 def _prompts_apart(call: Mapping[str, Any], model: str, provider: LlmProviders) -> bool:
-    """Return LiteLLM's own condition for OpenAI's text completions, with several prompts at once."""
+    """Return LiteLLM's condition for OpenAI's text completions, with several prompts at once."""
     return (
         provider is LlmProviders.TEXT_COMPLETION_OPENAI
         or "ft:babbage-002" in model

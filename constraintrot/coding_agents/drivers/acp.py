@@ -83,7 +83,7 @@ class AcpAgent(Agent):
 
 
 class Copilot(AcpAgent):
-    """Copilot CLI summarises the whole conversation, and lists the user's turns beside the summary."""
+    """Copilot CLI summarises the whole conversation and lists the user's turns beside it."""
 
     name: ClassVar[str] = "copilot"
     memory_file: ClassVar[str] = ".copilot/copilot-instructions.md"

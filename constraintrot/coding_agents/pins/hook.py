@@ -164,7 +164,7 @@ def in_force(compiled: dict[str, Any], folders: set[str]) -> bool:
 
 
 def beside(folder: str, compiled: dict[str, Any] | None, event: dict[str, object]) -> list[str]:
-    """Return the folders of the agent's pins of the other scope that are in force in this session."""
+    """Return the folders of the agent's pins of the other scope in force in this session."""
     mine = (compiled or {}).get("list", {})
     if not mine.get("merges"):
         return []

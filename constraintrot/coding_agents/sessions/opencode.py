@@ -115,7 +115,7 @@ def _has_parents(database: sqlite3.Connection) -> bool:
 
 
 def _shown(number: int, info: Any, aside: bool, parts: list[Any]) -> Iterator[Event]:
-    """Yield a message's events; only the calls of a sub-agent, whose texts are not in the context."""
+    """Yield a message's events; of a sub-agent only calls: its texts are not in the context."""
     for one in message(number, info, parts):
         if not aside:
             yield one

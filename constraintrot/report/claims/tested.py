@@ -171,7 +171,7 @@ def _completed(part: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
 def _extreme(
     arms: Sequence[pd.DataFrame], unplaced: Sequence[pd.DataFrame], value: Value, filled: float
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the arms with as many ``filled`` values as possible in the first, and as few in the second.
+    """Return the arms, unknown values ``filled`` in the first and the opposite in the second.
 
     An unplaced episode with an unknown value is added to both arms.
     """

@@ -236,7 +236,7 @@ def _impossible(facts: Mapping[str, Any], answer: Answer) -> str:
 
 
 def _as_played(facts: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the planned facts in the version of the texts with the row's request, or the newest."""
+    """Return the planned facts in the text version with the row's request, or the newest."""
     for texts in range(TEXTS, 0, -1):
         older = {**facts, "texts": texts}
         request = sampled(older).request(bool(facts["allowed"]))

@@ -118,7 +118,7 @@ class Answer:
         text: the rest: counts, setting, what limits it; may be empty.
         agent: the model.
         link: id of the part of the page with the numbers; empty if there is none.
-        claim: whether it is a claim about the model; the page then says whether the model qualifies.
+        claim: whether it is about the model; the page then says if the model qualifies.
     """
 
     question: str
@@ -187,7 +187,7 @@ def permanent(kind: str, *names: str) -> str:
 
 
 def numbers(estimate: Estimate, prefix: str = "") -> dict[str, object]:
-    """Return an estimate as cells of a row: counts, limits, and the method or the reason for none."""
+    """Return an estimate as cells of a row: counts, limits, and the method or the reason."""
     limits = (estimate.lower, estimate.upper) if isinstance(estimate, Interval) else (None, None)
     known = {
         "k": estimate.k, "n": estimate.n, "estimate": estimate.estimate,

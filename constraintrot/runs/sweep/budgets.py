@@ -19,7 +19,7 @@ class RateBudget:
     """
 
     def __init__(self, budgets: Mapping[str, Mapping[str, float]]) -> None:
-        """Set the budgets, by prefix of a model's name: ``requests_per_minute``, ``tokens_per_minute``."""
+        """Set ``requests_per_minute`` and ``tokens_per_minute``, by prefix of a model's name."""
         self._budgets = {name: dict(one) for name, one in budgets.items()}
         self._next: dict[tuple[str, str], float] = {}
 

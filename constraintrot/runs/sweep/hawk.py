@@ -1,7 +1,8 @@
 """A sweep as eval sets of METR's Hawk (https://hawk.metr.org), which plays them on its own cluster.
 
 An eval set of Hawk crosses all its tasks with all its models, under the same roles, replicates and
-limits. So models share an eval set if these and their tasks are the same. Checked against ``EvalSetConfig.schema.json`` of the package ``hawk`` 3.7.2.
+limits. So models share an eval set if these and their tasks are the same. Checked against
+``EvalSetConfig.schema.json`` of the package ``hawk`` 3.7.2.
 """
 
 import json

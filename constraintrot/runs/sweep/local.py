@@ -87,7 +87,7 @@ def outcome(sweep: Sweep, logs: list[EvalLog]) -> State:
 
 
 def _find_uv() -> None:
-    """Put the interpreter's folder on the PATH: Flow calls uv by name, and the extra installs it there."""
+    """Put the interpreter's folder on the PATH: the extra installs uv, which Flow calls, there."""
     beside = str(Path(sys.executable).parent)
     paths = os.environ.get("PATH", "").split(os.pathsep)
     if beside not in paths:
