@@ -79,7 +79,7 @@ __all__ = [
     "violation",
 ]
 
-# Scout loads this entry point too; nobody else pays for its import.
+# Scout loads this entry point too; nothing else needs its scanners imported.
 if "inspect_scout" in sys.modules:
     from constraintrot.doctor.scanners import rule_broken, rule_survival
 

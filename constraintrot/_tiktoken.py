@@ -1,7 +1,7 @@
 """The o200k vocabulary for tiktoken, from an installed package instead of the network.
 
 Inspect counts with tiktoken for every model whose provider has no token counter,
-and tiktoken downloads the vocabulary, so compaction failed without a network.
+and tiktoken downloads the vocabulary, so compaction would need a network.
 """
 
 import gzip

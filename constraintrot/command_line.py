@@ -1,6 +1,6 @@
 """The parts that all commands share: errors without a traceback, missing extras, and options.
 
-It stands below the rooms that bring commands of their own.
+It is a layer below the packages that define commands.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def clear_errors() -> Generator[None]:
     try:
         yield
     except BrokenPipeError:
-        # Who reads the output has read enough; click knows what to do.
+        # The reader of the output has closed it; click handles that.
         raise
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
@@ -70,10 +70,10 @@ def unasked(command: Callable[P, T]) -> Callable[P, T]:
 
 
 def write(option: str, path: Path, text: str) -> None:
-    """Write what an option names a file for, its folder too.
+    """Write the file that an option names, and make its folder.
 
     Raises:
-        ConstraintRotError: the disk refuses; the message names the option.
+        ConstraintRotError: the file cannot be written; the message names the option.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,14 +85,14 @@ def write(option: str, path: Path, text: str) -> None:
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print a text that may hold what a model, a tool or a log said: nothing moves the cursor."""
+    """Print untrusted text (of a model, tool or log) without control characters."""
     from constraintrot.report.untrusted import visible
 
     click.echo(visible(text), err=err)
 
 
 def name_unread(logs: Iterable[str | Path]) -> None:
-    """Name the logs in JSON that folders hold, which are not read."""
+    """Print a warning that names the logs in JSON, which are not read."""
     from constraintrot.report.frame import json_logs
 
     if found := json_logs(logs):
@@ -134,13 +134,13 @@ def needs(*extras: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 def named_model(option: str, name: str, *, memoize: bool = False, **model_args: Any) -> Model:
-    """The model that an option names.
+    """Return the model that an option names.
 
     Args:
         option: the option's name, for messages.
         name: the model, as Inspect names it.
-        memoize: whether Inspect is to take this very model where it is given the same
-            name and arguments, so that its weights are loaded once.
+        memoize: whether Inspect reuses this model for the same name and arguments, so that its
+            weights are loaded once.
         **model_args: the model's arguments.
 
     Raises:
@@ -153,7 +153,7 @@ def named_model(option: str, name: str, *, memoize: bool = False, **model_args: 
 
     try:
         model = get_model(name, memoize=memoize, **model_args)
-        # A provider with a client of its own may leave the address to it.
+        # A provider may leave the address to its own client.
         client = getattr(model.api, "client", None)
         _check_listened_to(str(model.api.base_url or getattr(client, "base_url", "")))
     # A provider may raise whatever it likes: a missing package, key, file or argument.
@@ -163,7 +163,7 @@ def named_model(option: str, name: str, *, memoize: bool = False, **model_args: 
 
 
 def _check_listened_to(address: str) -> None:
-    """Refuse an address of this machine that nothing listens at: Inspect would retry for ever.
+    """Refuse an address of this machine that nothing listens at: Inspect would retry forever.
 
     Other machines are not asked, because nothing is sent before the user agrees.
 
@@ -183,12 +183,12 @@ def _check_listened_to(address: str) -> None:
             f"nothing listens at {shown}; start the server there, or give another address"
         ) from error
     except OSError:
-        # Slow or odd, but perhaps there; the first call says it.
+        # The server may still work; the first call tells.
         return
 
 
 def model_in_role(role: str, name: str, *, memoize: bool, **model_args: Any) -> Model:
-    """The model that ``--model-role`` gives to a role.
+    """Return the model that ``--model-role`` gives to a role.
 
     Raises:
         UnknownNameError: there is no such role.
@@ -201,7 +201,7 @@ def model_in_role(role: str, name: str, *, memoize: bool, **model_args: Any) -> 
 
 
 def named_roles(given: tuple[str, ...]) -> dict[str, str]:
-    """The names of models by role, of ``--model-role ROLE=MODEL``; each is set up once.
+    """Return model names by role, from ``--model-role ROLE=MODEL``; set up each model once.
 
     Raises:
         ParameterError: a text is of another form.
@@ -217,7 +217,7 @@ def named_roles(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def named_values(option: str, given: tuple[str, ...]) -> dict[str, Any]:
-    """``name=value`` texts as a dictionary; a value is read as YAML, as Inspect reads it.
+    """Return ``name=value`` texts as a dictionary, with values read as YAML, as Inspect does.
 
     Raises:
         ParameterError: a text is of another form.

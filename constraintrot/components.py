@@ -3,7 +3,7 @@
 A decorator registers a component under a name. A second component of the same
 name is refused; an unknown name raises an error that lists the known ones.
 
-Built-in components are modules of one package a kind. A module that holds a
+The built-in components of a kind are modules of one package. A module that holds a
 single component has its name. An attack can also be a YAML file of its name. To
 add a component, add the module or the file: there is no list to edit. An installed
 package names the module that registers its components in the entry point group
@@ -38,7 +38,7 @@ class ComponentRegistry(Generic[T]):
             imported at the first lookup, not before.
         group: entry point group through which installed packages add components.
         read_file: registers the component that a YAML file of the package defines,
-            under the file's stem; None where components are Python only. It is
+            under the file's stem; None if components are Python only. It is
             called after the module of the same name is imported, and may be
             called twice for one file.
     """
@@ -79,7 +79,7 @@ class ComponentRegistry(Generic[T]):
         return register
 
     def get(self, name: str) -> T:
-        """The component of a name.
+        """Return the component of a name.
 
         Raises:
             UnknownNameError: no component has this name. The message lists the known names.
@@ -96,7 +96,7 @@ class ComponentRegistry(Generic[T]):
         return self._components[name]
 
     def names(self) -> list[str]:
-        """All registered names, sorted."""
+        """Return all registered names, sorted."""
         self._load_all()
         return sorted(self._components)
 
@@ -110,11 +110,11 @@ class ComponentRegistry(Generic[T]):
         self._read_files()
         for point in entry_points(group=self._group):
             self._load_plugin(point)
-        # Set last: where a built-in module fails to import, the next lookup fails too.
+        # Set last: if a built-in module fails to import, the next lookup fails too.
         self._complete = True
 
     def _read_files(self, only: str | None = None) -> None:
-        """Read the package's YAML files; with ``only``, just the file of that stem."""
+        """Read the package's YAML files, or only the file whose stem is ``only``."""
         if self._read_file is None:
             return
         for folder in import_module(self._package).__path__:

@@ -1,10 +1,10 @@
-"""Documents that somebody hands us: read within bounds, and the faults in what they hold.
+"""Untrusted documents, read within bounds, and the faults in their content.
 
-Every reader of a file or text that is not ours goes through here. A file is a regular
-one of a bounded size, so neither a pipe nor a device is waited for. YAML is bounded in
-depth, aliases and keys given twice are refused, and so are numbers that take long to
-read; JSON is bounded in depth too. ``document`` remembers the line of each entry, so
-that a fault can be shown where it is. ``load`` reads files that came with a package.
+Every reader of an untrusted file or text uses this module. A file must be regular and of
+a bounded size, so that a pipe or device cannot block. YAML is bounded in depth; aliases,
+duplicate keys and numbers that take long to parse are refused; JSON is bounded in depth
+too. ``document`` records the line of each entry, so that a fault can be shown with its
+line. ``load`` reads files that came with a package.
 """
 
 import json
@@ -20,12 +20,12 @@ from pydantic import ValidationError
 from constraintrot import files
 from constraintrot.errors import ConstraintRotError, ScenarioError
 
-# The places of an entry: keys of mappings and indices of lists, from outside in.
+# The place of an entry: keys of mappings and indices of lists, from outside in.
 Place: TypeAlias = tuple[str | int, ...]
 
 MOST_BYTES = 1_000_000
 _MOST_DEPTH = 40
-# YAML reads `1:1:1` as a number to the base of 60, in a time that grows with its square.
+# YAML reads `1:1:1` as a number of base 60, in a time that grows with the square of its length.
 _LONGEST_NUMBER = 400
 _NUMBER = re.compile(r"[-+.\d]")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -38,10 +38,10 @@ def load(path: Path, shown: str | None = None) -> Any:
 
     Args:
         path: the file.
-        shown: how an error names it; its name without.
+        shown: its name in an error; by default the file's name.
 
     Raises:
-        ScenarioError: it cannot be read, or is no YAML.
+        ScenarioError: the file cannot be read, or is not YAML.
     """
     try:
         return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)  # safe loader
@@ -50,23 +50,23 @@ def load(path: Path, shown: str | None = None) -> Any:
 
 
 def faults(error: ValidationError) -> list[tuple[Place, str]]:
-    """A fault in a file's contents: its place and its description."""
+    """Return the faults in a file's content, each with its place and description."""
     return [(fault["loc"], fault["msg"]) for fault in error.errors()]
 
 
 def told(error: ValidationError) -> str:
-    """The same as one line."""
+    """Return the faults in a file's content as one line."""
     return "; ".join(f"{dotted(place)}: {message}" for place, message in faults(error))
 
 
 def dotted(place: Sequence[str | int]) -> str:
-    """A place as it is shown: ``allowed.trigger.2``."""
+    """Return a place as text: ``allowed.trigger.2``."""
     return ".".join(str(part) for part in place) or "file"
 
 
 @dataclass(frozen=True)
 class Document:
-    """A file that somebody handed us: its text, and the same as lists and mappings."""
+    """An untrusted file: its text, and its data as lists and mappings."""
 
     path: Path
     text: str
@@ -74,7 +74,7 @@ class Document:
     _lines: Mapping[Place, int] = field(default_factory=dict[Place, int], repr=False)
 
     def line(self, place: Sequence[str | int]) -> int:
-        """The line of an entry, from 1; of what is not there, that of what it would be in."""
+        """Return the line of an entry, from 1; for a missing entry, the line of its parent."""
         for end in range(len(place), -1, -1):
             if tuple(place[:end]) in self._lines:
                 return self._lines[tuple(place[:end])]
@@ -82,11 +82,11 @@ class Document:
 
 
 def document(path: Path, error: type[ConstraintRotError] = ScenarioError) -> Document:
-    """Read a YAML file that somebody hands us.
+    """Read an untrusted YAML file.
 
     Raises:
-        ConstraintRotError: as ``error``; it is no file, too large, not UTF-8, not YAML, or YAML
-            that is too deep, holds an alias, or has a key twice. The message has the line.
+        ConstraintRotError: as ``error``; it is not a file, too large, not UTF-8, not YAML, or YAML
+            that is too deep, has an alias, or has a key twice. The message has the line.
     """
     text = read_text(path, error=error)
     return Document(path, text, *_parsed(text, str(path), error))
@@ -95,13 +95,13 @@ def document(path: Path, error: type[ConstraintRotError] = ScenarioError) -> Doc
 def yaml_data(
     text: str, where: str, error: type[ConstraintRotError] = ScenarioError, *, aliases: int = 0
 ) -> Any:
-    """The data of a YAML text that somebody hands us.
+    """Return the data of an untrusted YAML text.
 
     Args:
         text: the text.
-        where: what an error begins with.
-        error: what to raise.
-        aliases: how many it may hold. So few of them make nothing large.
+        where: the beginning of an error message.
+        error: the exception to raise.
+        aliases: most aliases; few of them cannot make the data large.
 
     Raises:
         ConstraintRotError: as for ``document``.
@@ -110,10 +110,10 @@ def yaml_data(
 
 
 def json_data(text: str | bytes, where: str, error: type[ConstraintRotError]) -> Any:
-    """The data of a JSON text that somebody hands us.
+    """Return the data of an untrusted JSON text.
 
     Raises:
-        ConstraintRotError: as ``error``; it is no JSON, or too deep.
+        ConstraintRotError: as ``error``; it is not JSON, or too deep.
     """
     try:
         return json.loads(text)
@@ -126,10 +126,10 @@ def json_data(text: str | bytes, where: str, error: type[ConstraintRotError]) ->
 def read_text(
     path: Path, most: int = MOST_BYTES, error: type[ConstraintRotError] = ScenarioError
 ) -> str:
-    """The text of a regular file.
+    """Return the text of a regular file.
 
     Raises:
-        ConstraintRotError: as ``error``; it is no file, larger than that many bytes, or not UTF-8.
+        ConstraintRotError: as ``error``; not a file, larger than ``most`` bytes, or not UTF-8.
     """
     try:
         if path.exists() and not path.is_file():
@@ -139,7 +139,7 @@ def read_text(
     except OSError as fault:
         raise error(f"{path}: {fault.strerror or fault}") from fault
     try:
-        # Whatever it has become meanwhile.
+        # Checks again, because the file may have changed since.
         data = files.contents(path, most, error, links=True)
     except error as fault:
         raise error(f"{path}: {fault}") from fault.__cause__
@@ -167,14 +167,14 @@ def _parsed(
     except error:
         raise
     except (IndexError, KeyError, AttributeError) as fault:
-        # So PyYAML ends at a text that is not of its tag, as in `!!int ""`.
+        # PyYAML raises these for a value that does not fit its tag, as in `!!int ""`.
         raise error(f"{where}: not YAML: a value does not fit its tag") from fault
     except (yaml.YAMLError, RecursionError, ValueError) as fault:
         raise error(f"{where}: not YAML: {fault}") from fault
 
 
 def _check_events(where: str, text: str, error: type[ConstraintRotError], aliases: int) -> None:
-    # Before anything is composed, which recurses, and which an alias can make grow without end.
+    # Before composing, which recurses, and which aliases can make grow without limit.
     depth = 0
     for event in yaml.parse(text, Loader=_LOADER):
         aliases -= isinstance(event, yaml.AliasEvent)
@@ -203,7 +203,7 @@ def _long_number(event: Any) -> bool:
 def _lines(
     where: str, node: yaml.Node, place: Place, error: type[ConstraintRotError]
 ) -> Iterator[tuple[Place, int]]:
-    """The line of each entry."""
+    """Yield the place and line of each entry."""
     yield place, node.start_mark.line + 1
     if isinstance(node, yaml.SequenceNode):
         for at, item in enumerate(node.value):
@@ -215,7 +215,7 @@ def _lines(
         line = key.start_mark.line + 1
         if not isinstance(key, yaml.ScalarNode):
             raise error(f"{where}:{line}: a key must be a plain text")
-        # 1 and 1.0 are one key, and so are null and ~.
+        # 1 and 1.0 are the same key, as are null and ~.
         made = key.value if key.tag in _TEXT_KEYS else _constructed(key)
         before = first.get(key.value) or first.get(made)
         if before is not None:
@@ -228,7 +228,7 @@ def _lines(
 
 
 def _line(mark: Any) -> int:
-    """A mark's line, from 1; the parser in C and that in Python have marks of their own."""
+    """Return a mark's line, from 1; the C and Python parsers have different mark classes."""
     return int(mark.line) + 1
 
 

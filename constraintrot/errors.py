@@ -55,11 +55,11 @@ class EpisodeError(ConstraintRotError, RuntimeError):
 
 
 class NoSummaryError(EpisodeError):
-    """The summarizer wrote nothing, also when it was asked once more: no decay of a policy."""
+    """The summarizer wrote nothing even when asked again, so the episode shows no policy decay."""
 
 
 class EmbeddingError(ConstraintRotError, RuntimeError):
-    """Embeddings are asked for and cannot be had."""
+    """Embeddings are needed, and there is no usable embedder."""
 
 
 class MissingExtraError(ConstraintRotError, ImportError):

@@ -72,11 +72,10 @@ def require(user: str, *extras: str) -> None:
 def needing(user: str, extra: str) -> Iterator[None]:
     """Name the extra if a framework's module cannot be imported.
 
-    A module's name may be another package's on the index: ``agents`` is not the package
-    that has it.
+    The package index may have another package under a module's name, such as ``agents``.
 
     Raises:
-        MissingExtraError: a module that is not of this package is missing.
+        MissingExtraError: a module of another package is missing.
     """
     try:
         yield

@@ -1,8 +1,8 @@
-"""Reading a file that may be anything, and replacing one whole, by one process at a time.
+"""Safe reading of an untrusted file, and atomic replacement by one process at a time.
 
-A file that is being written has one fixed name beside the target, so what a killed
-process leaves there is overwritten by the next one and never piles up; the lock keeps
-two processes from writing to it at once. No link is followed at either name.
+A file that is being written has one fixed name beside the target, so the leftover of a
+killed process is overwritten by the next one; the lock keeps two processes from writing
+to it at once. Neither name may be a link.
 """
 
 import contextlib
@@ -19,13 +19,13 @@ from constraintrot.errors import ConstraintRotError
 _LINKS: Final = os.O_RDONLY | sum(
     getattr(os, flag, 0) for flag in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 )
-# No symlink in the last place.
+# The last part of the path may not be a symlink.
 _FLAGS: Final = _LINKS | getattr(os, "O_NOFOLLOW", 0)
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | (_FLAGS & ~os.O_RDONLY)
 # The lock is held for the time of one file's reading and writing.
 _POLL_SECONDS: Final = 0.005
 LONGEST_WAIT: Final = 30.0
-"""Seconds that a lock is waited for."""
+"""Most seconds to wait for a lock."""
 
 
 @contextmanager
@@ -50,15 +50,15 @@ def held(lock_file: Path, error: type[ConstraintRotError]) -> Generator[None]:
     Raises:
         ConstraintRotError: as for ``locked``.
     """
-    # Not at the top: what is kept in memory needs none of it.
+    # Imported here: code that keeps everything in memory needs no lock.
     from filelock import FileLock, Timeout
 
-    # The lock's library would make it.
+    # Otherwise filelock would make the folder.
     if not lock_file.parent.is_dir():
         raise error(f"cannot write in {lock_file.parent}: there is no such folder; make it first")
     if os.path.islink(lock_file):
         raise error(f"{lock_file} is a link, which no lock is; remove it")
-    # A new one each time: two threads, or a process and its fork, share none.
+    # A new lock each time, so that threads, or a process and its fork, do not share one.
     lock = FileLock(lock_file, mode=0o600)
     try:
         lock.acquire(timeout=LONGEST_WAIT, poll_interval=_POLL_SECONDS)
@@ -76,12 +76,12 @@ def held(lock_file: Path, error: type[ConstraintRotError]) -> Generator[None]:
 
 
 def write(path: Path, content: str | bytes, error: type[ConstraintRotError]) -> None:
-    """Write what a user named a file for, whole or not at all; an older one stays if it fails.
+    """Write a file that a user named, whole or not at all; if it fails, the old file stays.
 
     A link is followed, and a device or pipe is written to as it is.
 
     Raises:
-        ConstraintRotError: as ``error``; the disk refused.
+        ConstraintRotError: as ``error``; the file cannot be written.
     """
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     try:
@@ -97,23 +97,23 @@ def write(path: Path, content: str | bytes, error: type[ConstraintRotError]) -> 
 def replace(
     path: Path, data: bytes, error: type[ConstraintRotError], *, mode: int | None = 0o600
 ) -> None:
-    """Write a file whole or not at all, in the place of an older one; its lock is held.
+    """Write or replace a file, whole or not at all; the caller holds its lock.
 
     Args:
         path: the file itself.
         data: its content.
-        error: what to raise.
-        mode: its permissions; None for those of any new file.
+        error: the exception to raise.
+        mode: its permissions; None for the default of new files.
 
     Raises:
-        ConstraintRotError: as ``error``; it is a link, or the disk refused. An older
-            file is then as it was.
+        ConstraintRotError: as ``error``; the path is a link, or cannot be written. An
+            older file then stays as it was.
     """
     if os.path.islink(path):
         raise error(f"cannot write {path}: it is a link; name the file itself, or remove it")
     fresh = path.with_name(f".{path.name}.new")
     try:
-        # In the same folder: a rename across disks is no rename.
+        # In the same folder: a rename across disks is not atomic.
         fresh.unlink(missing_ok=True)
         fill(os.open(fresh, _NEW, 0o666 if mode is None else 0o600), data, mode)
         os.replace(fresh, path)
@@ -127,7 +127,7 @@ def replace(
 def fill(handle: int, data: bytes, mode: int | None) -> None:
     """Write a new file through to the disk, give it its mode, and close it."""
     with os.fdopen(handle, "wb") as file:
-        # Past the umask, which could only take permissions away.
+        # Sets permissions that the umask took away.
         if mode is not None and hasattr(os, "fchmod"):
             os.fchmod(handle, mode)
         file.write(data)
@@ -136,8 +136,8 @@ def fill(handle: int, data: bytes, mode: int | None) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Write the names in a folder to the disk; else a crash of the machine may lose a new one."""
-    # Not every system can.
+    """Sync a folder to the disk, so that a crash of the machine cannot lose a new name."""
+    # Not every system can sync a folder.
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -149,16 +149,16 @@ def sync_folder(folder: Path) -> None:
 def contents(
     path: str | Path, largest: int, error: type[ConstraintRotError], *, links: bool = False
 ) -> bytes:
-    """The bytes of a regular file, its size checked before it is read.
+    """Return the bytes of a regular file; check its size before reading.
 
     Args:
         path: the file itself.
-        largest: bytes that it may have.
-        error: what to raise.
-        links: follow a symlink to it too; the file of whoever asks may be one.
+        largest: limit of its size, in bytes.
+        error: the exception to raise.
+        links: whether the path may be a symlink.
 
     Raises:
-        ConstraintRotError: as ``error``; it cannot be read, is no regular file, or is too large.
+        ConstraintRotError: as ``error``; the file is not regular, too large, or not readable.
     """
     if not links and os.path.islink(path):
         raise error("it is a link, which is not followed; name the file itself")
@@ -183,7 +183,7 @@ def contents(
 
 
 def _all(handle: int, size: int) -> bytes:
-    """The bytes that were announced, and one more if there is one."""
+    """Return ``size`` bytes, and one more if there is one."""
     parts: list[bytes] = []
     left = size + 1
     while left and (part := os.read(handle, left)):

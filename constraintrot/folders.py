@@ -32,26 +32,26 @@ class Folder:
         self.local = "file" in ([protocol] if isinstance(protocol, str) else protocol)
 
     def check(self, size: int) -> None:
-        """Write a file of so many bytes and remove it again; raises what the file system does."""
+        """Write a file of ``size`` bytes and remove it; the file system's errors are not caught."""
         name = f"{self.root}/.write-test-{uuid.uuid4().hex}"
         self.fs.makedirs(self.root, exist_ok=True)
         try:
             self.fs.pipe_file(name, b"x" * size)
         except Exception:
-            # What a full disk took of it is room for others.
+            # The written part would take space on a full disk.
             with suppress(Exception):
                 self.fs.rm_file(name)
             raise
         self.fs.rm_file(name)
 
     def write(self, name: str, content: bytes | Path, mode: int | None = None) -> None:
-        """Write bytes, or a file of this machine; nobody ever sees a part of it.
+        """Write bytes or a copy of a local file; readers never see a part of it.
 
-        ``mode`` is the permissions of a local file; None for those of any new file.
+        ``mode`` is the permissions of a local file; None for the default of new files.
         """
         place = f"{self.root}/{name}"
         if not self.local:
-            # An object appears whole, when its last byte has arrived.
+            # An object store shows an object only when it is complete.
             if isinstance(content, bytes):
                 self.fs.pipe_file(place, content)
             else:

@@ -1,10 +1,10 @@
-r"""Patterns that a user writes, looked for in time linear in the text: RE2, with Python's classes.
+r"""User-written patterns, searched in time linear in the text: RE2, with Python's classes.
 
-RE2 knows no look-around and no back reference, which is how it can promise its time.
-``\w``, ``\d`` and ``\s`` are those of Unicode here, as in Python; ``\b`` is of ASCII, so
-it is refused beside another letter, where it would silently find nothing. Where RE2 is
-not installed (extras ``eval`` and ``doctor`` bring it), Python's own engine looks through
-a bounded part of the text, and a repeat or a choice within an endless repeat is refused.
+RE2 has no look-around and no back references, which is why its time is linear. ``\w``,
+``\d`` and ``\s`` are Unicode classes here, as in Python; ``\b`` knows only ASCII, so it is
+refused beside another letter, where it would silently find nothing. Without RE2 (the extras
+``eval`` and ``doctor`` install it), Python's own engine searches a bounded part of the text,
+and a repeat or a choice within an endless repeat is refused.
 """
 
 import re
@@ -23,14 +23,14 @@ _CODES: Final = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 
 
 class UserPattern:
-    """A pattern of a user's.
+    """A user's pattern.
 
     Args:
-        source: as it was written.
-        ignore_case: find it in any case.
+        source: the pattern as written.
+        ignore_case: whether to ignore case.
 
     Raises:
-        ValueError: it is no pattern, or needs what takes more than linear time.
+        ValueError: it is not a pattern, or needs more than linear time.
     """
 
     def __init__(self, source: str, *, ignore_case: bool = False) -> None:
@@ -39,7 +39,7 @@ class UserPattern:
             raise ValueError(f"a pattern has at most {_LONGEST:,} characters")
         self._linear = installed("re2")
         with warnings.catch_warnings():
-            # Of what a later Python will read in another way.
+            # Warnings about syntax that a later Python will read differently.
             warnings.simplefilter("ignore", FutureWarning)
             try:
                 python = re.compile(source, re.IGNORECASE if ignore_case else 0)
@@ -76,7 +76,7 @@ def _linear(source: str, ignore_case: bool) -> Any:
 
 
 def _translated(source: str) -> str:
-    """A pattern of Python's in RE2's words."""
+    """Return a Python pattern in RE2's syntax."""
     several_lines = re.search(r"\(\?[a-zA-Z]*m", source) is not None
     made: list[str] = []
     at = 0
@@ -94,7 +94,7 @@ def _translated(source: str) -> str:
 
 
 def _brackets(source: str, start: int) -> tuple[str, int]:
-    """The class that begins at a bracket, and its length; what it is without is put beside it."""
+    """Return the translated class at a bracket and its length; negated ones are alternatives."""
     at = start + 1 + (source[start + 1 : start + 2] == "^")
     negated, first = at > start + 1, at
     inside: list[str] = []
@@ -162,11 +162,11 @@ def _repeats(parsed: Any) -> bool:
 
 
 def _nodes(parsed: Any) -> Iterator[tuple[Any, Any]]:
-    """Every node of a parsed pattern, those within others too."""
+    """Yield every node of a parsed pattern, including nested ones."""
     waiting = [parsed]
     while waiting:
         item = waiting.pop()
-        # A node is a pair of its kind, which is a named number, and what it holds.
+        # A node is a pair of its kind, which is a named number, and its content.
         if isinstance(item, tuple) and len(item) == 2 and hasattr(item[0], "name"):
             yield item
         if isinstance(item, tuple | list) or hasattr(item, "data"):

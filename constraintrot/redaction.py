@@ -1,6 +1,6 @@
-"""Secrets in whatever leaves this machine are masked: in texts, and in arguments by name or shape.
+"""Masking of secrets in outgoing data: in texts by shape, and in arguments by name or shape.
 
-Reports, stores, contributed results and the doctor's files all go through here.
+Reports, stores, contributed results and the doctor's files all use it.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from constraintrot.extras import installed
 
 MASK: Final = "[secret]"
-# Tokens that say by their form what they are. docs/doctor.md says what this minimum is.
+# Tokens with a recognisable form; docs/doctor.md describes this minimum.
 _BUILT_IN = re.compile(
     r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"
     r"|\bsk-[A-Za-z0-9_-]{16,}"
@@ -25,7 +25,7 @@ _BUILT_IN = re.compile(
     r"|(?<=://)[^\s/:@]{1,200}:[^\s/@]{1,200}(?=@)"
     r"|(?i:(?:(?<=bearer )|(?<=authorization: basic ))[a-z0-9._~+/-]{12,}=*)"
     r"|(?<= -u )[^\s:/]{1,100}:[^\s]{4,100}"
-    # A word after "password" is one only if it is no word.
+    # A text after "password" counts only if it has letters and digits.
     r"|(?i:(?:(?<=password )|(?<=password is )|(?<= key is )))(?=\S*\d)(?=\S*[A-Za-z])[^\s\"',;]{8,100}",
     re.DOTALL,
 )
@@ -67,7 +67,7 @@ _SECRET_WORDS: Final = frozenset(
     ]
 )
 _SECRET_ENDS: Final = ("key", "keys")
-# What no name or path has: a long run of letters of both cases and digits.
+# A long run of letters of both cases and digits, which names and paths do not have.
 _OPAQUE = re.compile(r"(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}")
 _LAST_WORD = re.compile(r"\S+\Z")
 _WINDOW, _STEP = 2_000, 1_800
@@ -78,12 +78,12 @@ class Masker:
     """Masks the secrets of texts, and counts them.
 
     Args:
-        library: look with detect-secrets too, where it is installed. What it takes for a
-            secret differs between its versions, so a report does without.
+        library: whether to use detect-secrets too, if it is installed. Its findings differ
+            between its versions, so a report does not use it.
 
     Attributes:
-        masked: how many were.
-        library: whether detect-secrets looks too.
+        masked: number of masked secrets.
+        library: whether detect-secrets is used too.
     """
 
     def __init__(self, *, library: bool = True) -> None:
@@ -91,7 +91,7 @@ class Masker:
         self.library = library and installed("detect_secrets")
 
     def __call__(self, text: str) -> str:
-        """The text with each secret replaced by ``[secret]``."""
+        """Return the text with each secret replaced by ``[secret]``."""
         text = _BUILT_IN.sub(self._replaced, text)
         text = _NAMED.sub(self._named, text)
         text = _IN_URL.sub(self._in_url, text)
@@ -135,26 +135,26 @@ class Masker:
     def _plugins(self) -> list[Any]:
         from detect_secrets.settings import default_settings, get_plugins
 
-        # Each by itself: scanning "ad hoc" would take every word for a secret.
+        # Run separately: an "ad hoc" scan would take every word for a secret.
         with default_settings():
             return list(get_plugins())
 
 
 def beginning(text: str, limit: int) -> str:
-    """The beginning of a text up to a word's end: a part of a secret does not look like one."""
+    """Return a text's beginning up to a word's end: a part of a secret does not look like one."""
     if len(text) <= limit or text[limit].isspace():
         return text[:limit]
     return _LAST_WORD.sub("", text[:limit])
 
 
 def is_secret_name(name: str) -> bool:
-    """Return whether what has this name is a secret."""
+    """Return whether a value with this name is a secret."""
     words = [word.casefold() for word in _WORD.findall(name)]
     return bool(words) and (words[-1] in _SECRET_ENDS or not _SECRET_WORDS.isdisjoint(words))
 
 
 def masked_texts(value: Any, mask: Callable[[str], str]) -> Any:
-    """Plain data with the secrets in its texts masked, whatever their names."""
+    """Return plain data with the secrets in its texts masked, regardless of names."""
     if isinstance(value, str):
         return mask(value) if len(value) > 7 else value
     if isinstance(value, Mapping):
@@ -165,13 +165,13 @@ def masked_texts(value: Any, mask: Callable[[str], str]) -> Any:
 
 
 def redacted(value: Any, name: str = "") -> Any:
-    """Arguments or settings as plain data, with secrets masked by name, at any depth, and by shape.
+    """Return arguments or settings as plain data, with secrets masked by name and by shape.
 
-    Numbers, booleans and None stay, and so does every name.
+    Numbers, booleans, None and all names stay.
 
     Args:
-        value: of any type; what is no plain data is written out.
-        name: what the value is called.
+        value: of any type; other than plain data is converted to text.
+        name: the value's name.
     """
     return _redacted(value, is_secret_name(name), Masker(library=False), 0)
 

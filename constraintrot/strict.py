@@ -1,9 +1,9 @@
-"""The base of models that are read from what somebody wrote."""
+"""The base class of models that are read from files."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class Strict(BaseModel):
-    """A model with no unknown keys, never changed."""
+    """A frozen model that refuses unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -2,9 +2,8 @@
 
 History lengths must depend neither on the model under test nor on the network, or
 conditions could not be paired across models. So the benchmark counts with
-``exact``. The policy registry also runs without the benchmark, where the
-vocabulary (75 MB as a package) is not installed; it counts with ``count``. A text of any
-size is counted, in linear time and without an error of the tokenizer's own.
+``exact``. The policy registry also runs without the benchmark and its vocabulary
+(75 MB as a package), so it counts with ``count``. Texts of any size take linear time.
 """
 
 from __future__ import annotations
@@ -27,21 +26,21 @@ _PIECE = re.compile(r"[A-Z]*[a-z]+|[A-Z]+|[0-9]{1,3}|\s+|[^\sA-Za-z0-9]")
 _LETTERS = 8
 # The tokenizer refuses a text of 200,000 tokens or a megabyte; a letter is four tokens at most.
 _PART = 40_000
-# Where one token ends and another one begins, whatever else is around.
+# Where one token ends and another begins in any context.
 _BOUNDARY = re.compile(r".*(?:\n(?=[A-Za-z0-9~])|\S(?= [A-Za-z]))", re.DOTALL)
 LARGEST = 20_000_000
-"""Characters of a text that are counted; of a longer one, the beginning stands for the rest."""
+"""Most characters that are counted; the rest of a longer text is extrapolated from them."""
 
 
 def count(text: str) -> int:
-    """Number of tokens: exact where the extra ``eval`` is installed, else an estimate."""
+    """Return the number of tokens, exact if the extra ``eval`` is installed, else estimated."""
     return exact(text) if installed("bpe_openai") else estimate(text)
 
 
 def exact(text: str) -> int:
-    """Number of o200k tokens; special tokens are counted as plain text.
+    """Return the number of o200k tokens; special tokens are counted as plain text.
 
-    A text of more than ``LARGEST`` characters is estimated, from as many at its beginning.
+    A text of more than ``LARGEST`` characters is estimated from its first ``LARGEST``.
 
     Raises:
         MissingExtraError: the vocabulary is not installed.
@@ -50,7 +49,7 @@ def exact(text: str) -> int:
         return _counted(text)
     if len(text) > LARGEST:
         return exact(text[:LARGEST]) * len(text) // LARGEST
-    # Past the cache, which would keep the text.
+    # Bypasses the cache, which would keep the text in memory.
     return sum(map(_counted.__wrapped__, _parts(text)))
 
 
@@ -64,7 +63,7 @@ def _counted(text: str) -> int:
         share_vocabulary()
     try:
         return len(encoding.encode_ordinary(text))
-    except UnicodeEncodeError:  # half of a pair, which some provider or program cut apart
+    except UnicodeEncodeError:  # half of a surrogate pair that a provider or program split
         return len(encoding.encode_ordinary(text.encode("utf-8", "replace").decode()))
 
 
@@ -80,7 +79,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def estimate(text: str) -> int:
-    """Estimated number of o200k tokens, without the vocabulary.
+    """Return an estimate of the number of o200k tokens, without the vocabulary.
 
     The estimate is up to two fifths too high for English, Spanish and Chinese
     prose, code and tables, and up to a third too low for hashes and keys. As with
@@ -99,7 +98,7 @@ def _estimated(piece: str) -> int:
 def _encoding() -> Encoding:
     require("counting tokens", "eval")
     with warnings.catch_warnings():
-        # It opens its data files with a call that importlib.resources deprecated.
+        # The package opens its data files with a deprecated call of importlib.resources.
         warnings.simplefilter("ignore", DeprecationWarning)
         from bpe_openai import get_encoding
 

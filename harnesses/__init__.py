@@ -1,6 +1,6 @@
 """Harnesses: each plays an episode in one agent framework, by name.
 
-What a harness is, and how one is added, is in ``constraintrot.evaluation.harness``.
+``constraintrot.evaluation.harness`` defines a harness and explains how to add one.
 """
 
 from constraintrot.evaluation.harness import (

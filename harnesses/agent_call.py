@@ -1,7 +1,6 @@
-"""The call of the agent's model that is measured.
+"""The measured call of the agent's model.
 
-What the model is offered, how it samples, what its answer says, and which of its
-calls a defense lets through.
+Its tools, its sampling, the reading of its answer, and the calls that a defense blocks.
 """
 
 from collections.abc import Collection, Sequence
@@ -21,33 +20,33 @@ from constraintrot.errors import EpisodeError
 
 
 def check_trigger(episode: Episode, messages: Sequence[ChatMessage]) -> None:
-    """Assert that the trigger is whole in what the model is sent."""
+    """Raise EpisodeError if the model's input does not hold the whole trigger."""
     wanted = episode.trigger.messages[-1].text
     if not any(message.role == "user" and wanted in message.text for message in messages):
         raise EpisodeError("the trigger is not whole in the last model input")
 
 
 def offered(episode: Episode, scaffold: str) -> list[ToolInfo]:
-    """The tools in the order in which the scaffold offers them."""
+    """Return the tools in the order in which the scaffold offers them."""
     tools = tool_infos(episode.tools)
     first = scaffold == "deliberate_decline_first" and declinable(tools)
     return [tools[-1], *tools[:-1]] if first else tools
 
 
 def declinable(tools: Sequence[ToolInfo]) -> bool:
-    """Return whether a tool is on offer by which to decline."""
+    """Return whether the tool ``decline`` is offered."""
     return any(tool.name == "decline" for tool in tools)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """An answer of the agent's model, read.
+    """The parsed answer of the agent's model.
 
     Attributes:
-        calls: the tool calls, as it wrote them.
-        recalled: the policy that it recalled; None where it was not asked.
-        fault: why it cannot be read, where it cannot.
-        prose: its text, where it holds no call and can be read.
+        calls: the tool calls, as the model wrote them.
+        recalled: the policy that the answer states; None if it states none.
+        fault: why the answer cannot be read; None if it can.
+        prose: the answer's text, if it has no call.
     """
 
     calls: tuple[Any, ...] = ()
@@ -59,15 +58,15 @@ class Reading:
 def read_output(output: ModelOutput, tools: Sequence[ToolInfo], scaffold: str) -> Reading:
     """Read an answer.
 
-    A model that makes no native call under the deliberate scaffold answers in
-    that scaffold's JSON, which is read strictly.
+    Without a native call, an answer under the deliberate scaffold is read strictly as that
+    scaffold's JSON.
     """
     message, deliberate = output.message, form_of(scaffold) == "deliberate"
     if message.tool_calls:
         calls = tuple(
             {
                 "function": call.function,
-                # What a provider could not parse is no call that anyone can read.
+                # Text that the provider could not parse makes the call malformed.
                 "arguments": call.parse_error or call.arguments,
             }
             for call in message.tool_calls
@@ -87,7 +86,7 @@ def read_output(output: ModelOutput, tools: Sequence[ToolInfo], scaffold: str) -
 
 
 def config_for(model: Model, scaffold: str, tools: Sequence[ToolInfo]) -> GenerateConfig:
-    """Return the agent's sampling settings under a scaffold, with some tools on offer."""
+    """Return the agent's sampling settings for a scaffold and the offered tools."""
     # Only the in-process provider samples to the scaffold's schema; hosted ones
     # answer with native calls, which their structured output would suppress.
     form = form_of(scaffold)
@@ -125,10 +124,10 @@ class Approvals:
         return found
 
     def graded(self) -> tuple[tuple[Any, ...], str | None]:
-        """The calls to grade, and why they were blocked.
+        """Return the calls to grade, and why they were blocked (None if not).
 
-        What went through is graded as made, so a blocked call beside it hides
-        nothing; where all acting calls were blocked, they are what would have been.
+        Calls that went through are graded, whatever was blocked beside them. If every acting
+        call was blocked, all calls are returned, with the first reason.
         """
         idle = {"decline", *self._lookups}
         acting = [call for call in self._through if call["function"] not in idle]

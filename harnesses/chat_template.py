@@ -1,4 +1,4 @@
-"""The check whether a strict chat template would take a conversation."""
+"""The check whether a strict chat template would accept a conversation."""
 
 from collections.abc import Sequence
 from itertools import pairwise

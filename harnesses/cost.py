@@ -1,6 +1,6 @@
 """The cost of an episode: seconds, tokens, a defense's own calls, and the prefix cache.
 
-All of it ends in the sample's metadata.
+All figures go into the sample's metadata.
 """
 
 from collections import Counter
@@ -23,21 +23,21 @@ DEFENSE_ROLES = ("verifier", "extractor")
 
 
 class Clock:
-    """Wall-clock seconds by what they were spent on."""
+    """Wall-clock seconds, by activity."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._last = perf_counter()
 
     def lap(self, name: str) -> None:
-        """Book the time since the last lap."""
+        """Add the time since the last lap to an activity."""
         now = perf_counter()
         self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
         self._last = now
 
 
 def costs(messages: Sequence[ChatMessage]) -> dict[str, Any]:
-    """The size of the last input in o200k tokens, and the calls and tokens of a defense."""
+    """Return the size of the last input in o200k tokens, and the calls and tokens of a defense."""
     asked = [
         event
         for event in transcript().events
@@ -54,16 +54,15 @@ def costs(messages: Sequence[ChatMessage]) -> dict[str, Any]:
 async def prefix(
     defense: Defense, before: Sequence[ChatMessage], now: Sequence[ChatMessage]
 ) -> dict[str, Any]:
-    """Return how much of the last input a provider's prefix cache would give back.
+    """Return how much of the last input a provider's prefix cache would cover, in tokens.
 
-    The input is compared with what would have been sent had the agent been called
-    right before the last request. Where a defense leaves what stood there as it
-    was, all of that comes back; where it does not, the cache breaks.
+    The input is compared with the input of a call right before the last request. The cache
+    breaks if the defense changes that earlier part.
 
     Args:
-        defense: whose ``assemble`` made the input.
+        defense: the defense whose ``assemble`` made the input.
         before: the context without the last request, not assembled.
-        now: the input.
+        now: the last input.
     """
     token = MEASURING.set(True)
     try:
@@ -72,7 +71,7 @@ async def prefix(
         MEASURING.reset(token)
     was = message_texts(assembled)
     tokens = sum(map(count, was))
-    # A defense that leaves the messages alone hands on the same ones.
+    # A defense that changes nothing returns the same message objects.
     same = len(assembled) <= len(now) and all(map(is_, assembled, now))
     kept = tokens if same else common_prefix(was, message_texts(now))
     return {"prefix_tokens": kept, "prefix_broken": kept < tokens}

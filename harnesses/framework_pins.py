@@ -1,4 +1,4 @@
-"""The pins that a framework's own hook carries: which they are, and where they must be."""
+"""The pins of a framework's own hook, and the checks of their place."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ def framework_pins(defense: Defense) -> PinnedBlock | None:
     """Return the block that a framework's own hook pins, if the defense supplies one.
 
     Raises:
-        EpisodeError: it supplies something that no hook of ours knows.
+        EpisodeError: the defense supplies something other than a PinnedBlock.
     """
     pins = defense.framework_pins()
     if pins is not None and not isinstance(pins, PinnedBlock):
@@ -25,7 +25,7 @@ def framework_pins(defense: Defense) -> PinnedBlock | None:
 
 
 def check_pinned(pins: PinnedBlock | None, sent: Sequence[ChatMessage]) -> None:
-    """Assert that the pins are in the agent's input exactly once."""
+    """Raise EpisodeError unless the pins are in the agent's input exactly once."""
     block = _block(pins)
     texts = [m.text for m in sent if m.role in ("system", "user")]
     if block and sum(text.count(block) for text in texts) != 1:
@@ -33,7 +33,7 @@ def check_pinned(pins: PinnedBlock | None, sent: Sequence[ChatMessage]) -> None:
 
 
 def check_unpinned(pins: PinnedBlock | None, shown: Sequence[ChatMessage]) -> None:
-    """Assert that a summarizer is not shown the pins, which it could otherwise repeat."""
+    """Raise EpisodeError if a summarizer is shown the pins, which it could repeat."""
     block = _block(pins)
     if block and any(block in text for text in message_texts(shown)):
         raise EpisodeError("the summarizer was shown the pinned policies")

@@ -1,4 +1,4 @@
-"""Look-ups after the request: a call of one of the history's tools is answered, and never run."""
+"""Look-ups after the request: calls of the history's tools get simulated results."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,13 +16,13 @@ _ABSENT = "error: not available"
 
 
 def only_looks_up(episode: Episode, read: Reading) -> bool:
-    """Return whether an answer holds look-ups alone, so that the agent goes on after it."""
+    """Return whether an answer has only look-ups, so that the agent continues after it."""
     names = {call["function"] for call in read.calls}
     return bool(names) and read.fault is None and names <= episode.variant.lookups
 
 
 def look_up(episode: Episode, function: str, arguments: Mapping[str, Any]) -> str:
-    """The result of a look-up: the history's own where it made that call, else a simulated one."""
+    """Return a look-up's result: the history's result of the same call, else a simulated one."""
     if function not in {tool.name for tool in episode.tools}:
         return _ABSENT
     for message in (message for turn in episode.turns for message in turn.messages):
@@ -34,7 +34,7 @@ def look_up(episode: Episode, function: str, arguments: Mapping[str, Any]) -> st
 
 
 def as_called(output: ModelOutput, read: Reading) -> ChatMessageAssistant:
-    """The agent's message with its calls as tool calls, however it wrote them."""
+    """Return the agent's message with native tool calls, whatever form it wrote them in."""
     message = output.message
     if message.tool_calls:
         return message
@@ -50,7 +50,7 @@ def as_called(output: ModelOutput, read: Reading) -> ChatMessageAssistant:
 async def answered(
     episode: Episode, output: ModelOutput, read: Reading, approvals: Approvals
 ) -> list[ChatMessage]:
-    """A step that only looks up: the agent's message and the results, or why they are blocked."""
+    """Return the agent's message and the look-ups' results, or the reasons why they are blocked."""
     message = as_called(output, read)
     found: list[ChatMessage] = [message]
     reasons = await approvals.ask(read.calls)

@@ -1,4 +1,4 @@
-"""Staged messages known again in what a framework sends, whatever it did to their white space."""
+"""Matching of staged messages to a framework's messages, regardless of white space."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,13 +11,13 @@ from constraintrot.compactors.turns import SUMMARY
 from constraintrot.episode.messages import ORIGIN, message_texts
 
 _SPACE = re.compile(r"\s+")
-# A message's role, and its text with the white space made even.
+# A message's role, and its text with normalised white space.
 Spoken: TypeAlias = tuple[str, str]
 
 
 @lru_cache(maxsize=4096)
 def plain(text: str) -> str:
-    """Return a text with its white space made even."""
+    """Return a text with normalised white space."""
     return _SPACE.sub(" ", text).strip()
 
 
@@ -29,9 +29,9 @@ def spoken(messages: Sequence[ChatMessage]) -> list[Spoken]:
 
 
 def missing(known: Iterable[Spoken], sent: Sequence[ChatMessage]) -> list[Spoken]:
-    """Return the texts that are not whole, in their own role, in an input.
+    """Return the known texts that an input does not hold whole and in their own role.
 
-    A framework that folds a tool's result into what the agent said has changed it.
+    A tool's result that a framework moved into the agent's message counts as missing.
     """
     whole: dict[str, str] = {}
     for role, text in spoken(sent):
@@ -42,9 +42,9 @@ def missing(known: Iterable[Spoken], sent: Sequence[ChatMessage]) -> list[Spoken
 def tagged(
     messages: Sequence[ChatMessage], staged: Sequence[ChatMessage], summaries: Sequence[str]
 ) -> list[ChatMessage]:
-    """The messages with the origins and marks of those that the episode staged.
+    """Return messages with the metadata of the staged messages that they match.
 
-    A framework drops them; the survival check and the report want them back.
+    A framework drops the metadata; the survival check and the report need it.
     """
     by_text: dict[tuple[str, str], ChatMessage] = {}
     for known in staged:

@@ -1,4 +1,4 @@
-"""Chat-completions messages as Inspect's: the form that most frameworks can write."""
+"""Conversion from chat-completions messages, which most frameworks can write, to Inspect's."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,10 +17,10 @@ from constraintrot.errors import EpisodeError
 
 
 def messages(given: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
-    """Messages of the chat-completions form as Inspect's.
+    """Return messages of the chat-completions form as Inspect's.
 
     Raises:
-        EpisodeError: a role that is none of that form's, or content that is no text.
+        EpisodeError: an unknown role, or content that is not text.
     """
     found: list[ChatMessage] = []
     functions: dict[str, str] = {}
@@ -48,7 +48,7 @@ def messages(given: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
 
 
 def tools(given: Sequence[Mapping[str, Any]]) -> list[ToolInfo]:
-    """Tools of the chat-completions form as Inspect's."""
+    """Return tools of the chat-completions form as Inspect's."""
     return [_tool(one.get("function", one)) for one in given]
 
 

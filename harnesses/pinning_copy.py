@@ -1,7 +1,7 @@
-"""Copies of a framework's model that pin what they send, and are of the model's own class.
+"""Copies of a framework's model that pin their requests, in a subclass of the model's class.
 
-Frameworks ask what class a model is of, so a wrapper would not do. The pins are the
-copy's class's: what that class makes anew, as from a configuration, has them too.
+Frameworks check a model's class, so a wrapper does not work. The pins belong to the subclass:
+models that it makes anew, as from a configuration, have them too.
 """
 
 import copy
@@ -17,18 +17,19 @@ _PINS = "_constraintrot_pins"
 
 
 def pinned_blocks(model: Any) -> tuple[PinnedBlock, ...]:
-    """The blocks that a model pins, the one that was given first ahead."""
+    """Return the blocks that a model pins, in the order in which they were added."""
     found: tuple[PinnedBlock, ...] = getattr(model, _PINS, ())
     return found
 
 
 def pinning_copy(model: T, pinned_block: PinnedBlock, methods: Methods) -> T:
-    """A copy of a model that pins a block too.
+    """Return a copy of a model that pins a further block.
 
     Args:
-        model: shares its attributes with the copy.
+        model: the model; the copy is shallow.
         pinned_block: the pins.
-        methods: those of a model's class that pin what ``pinned_blocks`` gives.
+        methods: returns the overriding methods of a model's class, which pin the model's
+            ``pinned_blocks``.
     """
     held = pinned_blocks(model)
     kind: type[Any] = type(model).__bases__[0] if held else type(model)

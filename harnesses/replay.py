@@ -1,7 +1,7 @@
 """The default harness: a scripted history, Inspect's compaction, one terminal call.
 
-The history is replayed, compacted where the condition says so, and only then
-the trigger is appended and the agent asked: once, or again after each look-up.
+The history is replayed, and compacted if the condition requires it. Then the trigger is
+appended and the agent is asked once, and again after each look-up.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,8 +41,8 @@ async def play(episode: Episode, settings: PlaySettings) -> Played:
     """Play an episode.
 
     Raises:
-        EpisodeError: a compaction that was due did not run, or the trigger
-            is not whole in the last model input.
+        EpisodeError: a due compaction did not run, or the last model input does
+            not hold the whole trigger.
     """
     model = get_model(role="agent")
     defense = settings.defense.make(episode.declared)
@@ -62,7 +62,7 @@ async def play(episode: Episode, settings: PlaySettings) -> Played:
 
 @dataclass(frozen=True)
 class Asked:
-    """A call of the agent's model: what it was sent, and what it answered."""
+    """A call of the agent's model: its input, its answer, and the parsed answer."""
 
     messages: list[ChatMessage]
     output: ModelOutput
@@ -70,7 +70,7 @@ class Asked:
 
 
 class Agent:
-    """The agent after the trigger: it looks things up until it acts, refuses or its steps end."""
+    """The agent after the trigger; it may look things up until it acts, refuses or has no steps."""
 
     def __init__(
         self, episode: Episode, settings: PlaySettings, model: Model, defense: Defense, clock: Clock
@@ -82,7 +82,7 @@ class Agent:
         self.reviewer = Reviewer(episode, settings.scaffold, model)
 
     async def act(self, context: Sequence[ChatMessage]) -> list[Asked]:
-        """Ask for the trigger's answer, and go on after look-ups; every call of the model."""
+        """Ask for the answer to the trigger, also after look-ups; return all model calls."""
         looked: list[ChatMessage] = []
         asked: list[Asked] = []
         while True:
@@ -115,7 +115,7 @@ class Agent:
     def played(
         self, asked: Sequence[Asked], compacted: Compacted | None, facts: Mapping[str, Any]
     ) -> Played:
-        """The result, from the calls of the model in their order."""
+        """Return the result, from the calls of the model in their order."""
         last = asked[-1]
         calls, blocked = self.approvals.graded()
         return Played(

@@ -1,14 +1,13 @@
 """The steps of the scaffold ``review``: recall, ground, judge; the harness then lets the agent act.
 
-The agent is asked for the rules of the conversation before it is shown the request
-and without tools (a model that runs in this process: of each passage by itself, see
-``rule_recall``); what it gives back is looked up in the conversation; the request
-is judged by each of these windows alone. If one is broken, the scaffold refuses for
-the agent in a fixed sentence, else the agent makes its call as in ``direct``. Which
-message is the request, and its language, the episode says, and which of the agent's own
-is a summary its harness; all else is read from the messages, and nothing depends on the
-condition, the family or the grader. Each step is a span of the transcript, and the result
-is an event (source ``review``) and in the sample's metadata.
+The agent is asked for the rules of the conversation before it sees the request, and
+without tools (see ``rule_recall`` for a model in this process). Its answer is matched to
+passages of the conversation, and the request is judged by each passage alone. If a rule is
+broken, the scaffold refuses for the agent in a fixed sentence; otherwise the agent makes its
+call as in ``direct``. The episode states the request and its language, and the harness states
+which of the agent's messages is a summary; nothing depends on the condition, the family or
+the grader. Each step is a span of the transcript; the result is an event (source ``review``)
+and in the sample's metadata.
 """
 
 from collections.abc import Iterable, Sequence
@@ -50,9 +49,9 @@ class Check:
     """A judgement of the request by one rule.
 
     Attributes:
-        breaks: whether the request breaks the rule; None where the answer is undecided.
-        score: log-odds of yes, of an adapter.
-        answer: the answer's text, of a prompt.
+        breaks: whether the request breaks the rule; None if the answer is undecided.
+        score: an adapter's log-odds of yes; None for a prompt.
+        answer: the answer's text; None for an adapter.
     """
 
     breaks: bool | None
@@ -66,8 +65,8 @@ class RuleCheck:
 
     Attributes:
         model: the model that is asked.
-        by: whether an adapter answers, switched on for the question or always there,
-            or the model itself.
+        by: ``adapter`` (switched on for the question), ``merged adapter`` (always on), or
+            ``prompt`` (the model itself).
         threshold: log-odds above which the answer is yes; None for a prompt.
     """
 
@@ -79,7 +78,7 @@ class RuleCheck:
         """Ask about one rule.
 
         Raises:
-            EpisodeError: an adapter's answer is no judgement, which is a fault of the machinery.
+            EpisodeError: an adapter's answer is not a judgement, which is a fault of the machinery.
         """
         if self.by != "prompt":
             beside = self.by == "adapter"
@@ -94,7 +93,7 @@ class RuleCheck:
 
 
 def rule_check(agent: Model) -> RuleCheck:
-    """Return who judges whether a request breaks a rule: the role ``rule_judge``, or the agent.
+    """Return the judge of requests: the model of the role ``rule_judge``, or the agent.
 
     ``local/qwen2.5-coder-1.5b`` switches the package's adapter on for this one question, if
     the installation has it; a model of ``hf/`` whose folder is a PEFT adapter always has it.
@@ -120,7 +119,7 @@ def _has_adapter(model: Model) -> bool:
 
 @dataclass(frozen=True)
 class Judged:
-    """A rule of the conversation, and what was said of the request by it."""
+    """A rule of the conversation, and the judgement of the request by it."""
 
     rule: Grounded
     check: Check
@@ -133,8 +132,8 @@ class Review:
     Attributes:
         answer: the agent's answer to the question for rules, see ``rule_recall``.
         recalled: the rules in it.
-        judged: those that the conversation holds, each judged.
-        judge: who judged them.
+        judged: the recalled rules that are in the conversation, each with its judgement.
+        judge: the judge.
     """
 
     answer: str
@@ -144,7 +143,7 @@ class Review:
 
     @property
     def breaks(self) -> bool:
-        """True if the request breaks a rule; an undecided judgement stops nobody."""
+        """Whether the request breaks a rule; an undecided judgement does not count."""
         return any(one.check.breaks is True for one in self.judged)
 
     @property
@@ -174,7 +173,7 @@ class Review:
 
 
 class Reviewer:
-    """The review of one episode's request, once; none under another scaffold."""
+    """The single review of an episode's request; no review under another scaffold."""
 
     def __init__(self, episode: Episode, scaffold: str, model: Model) -> None:
         self._request, self._model = episode.trigger.messages[-1].text, model
@@ -191,7 +190,7 @@ class Reviewer:
         """Return the rules recalled at the review, else those in the first answer that has any.
 
         Args:
-            written: what each of its answers says of it; None of one that does not.
+            written: the rules that each of the agent's answers states, or None.
         """
         if self.review is not None:
             return "\n".join(self.review.recalled)
@@ -204,7 +203,7 @@ class Reviewer:
 
         Args:
             sent: what the agent's model would be sent.
-            tools: those on offer, for providers that want the tools of earlier calls defined.
+            tools: the offered tools, for providers that need the tools of earlier calls defined.
         """
         if not self._due or not any(self._request in message.text for message in sent):
             return None
@@ -218,7 +217,7 @@ class Reviewer:
         return ModelOutput.from_content(str(self._model), REFUSALS[self._locale])
 
     async def _reviewed(self, context: Sequence[ChatMessage], tools: Sequence[ToolInfo]) -> Review:
-        # Before any call: a damaged adapter is found at no cost.
+        # Before any call, so that a damaged adapter costs nothing.
         judge, request = rule_check(self._model), without_instructions(self._request)
         given = [one.text for one in context if not _agents_own(one)]
         async with span(RECALL):

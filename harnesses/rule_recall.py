@@ -1,10 +1,9 @@
 """Recall, the first step of the scaffold ``review``: which rules did a conversation state?
 
-A model is asked once, of the whole conversation, and lists them. A model that runs in
-this process is too small for that: it found the rules of a conversation of a thousand
-tokens in about half of them, and invented others. It is asked of each passage by
-itself instead, and of each sentence of a passage that is in doubt; the likeliest four
-are its rules, where yes is likely enough.
+A model is asked once about the whole conversation, and lists its rules. A model in this
+process is too small for that: it found the rules in about half of the conversations of a
+thousand tokens, and invented others. It is asked about each passage instead, and about each
+sentence of a doubtful passage; its rules are the likeliest four with likely enough a yes.
 """
 
 import json
@@ -27,12 +26,12 @@ from constraintrot.evaluation.probe import rules_given
 from constraintrot.rule_text.rule_judge.reading import CANDIDATES, any_case_log_odds, first_token
 
 NO_ANSWER = -9.0
-"""Stands for the log-odds of a passage of which the model says neither yes nor no."""
+"""Log-odds for a passage for which the model answers neither yes nor no."""
 
 
 @dataclass(frozen=True)
 class Recall:
-    """The rules that an agent recalled."""
+    """An agent's answer about its rules, and the rules in it."""
 
     answer: str
     rules: tuple[str, ...]
@@ -56,7 +55,7 @@ async def _by_passage(model: Model, texts: Sequence[str]) -> Recall:
     odds: dict[str, float] = {}
     for text in texts:
         odds[text] = await _odds(model, text)
-        # A rule between other sentences, as in a summary, makes a passage that is neither.
+        # A rule among other sentences, as in a summary, gives a doubtful passage.
         if SOME_ODDS < odds[text] <= LEAST_ODDS:
             parts = passages([text], sentences=1)
             odds |= {part: await _odds(model, part) for part in parts if part not in odds}
@@ -67,7 +66,7 @@ async def _by_passage(model: Model, texts: Sequence[str]) -> Recall:
 
 
 async def _odds(model: Model, passage: str) -> float:
-    """Log-odds of yes; a model that says neither word means no."""
+    """Return the log-odds of yes for a passage; an answer with neither word counts as no."""
     config = GenerateConfig(max_tokens=1, logprobs=True, top_logprobs=CANDIDATES)
     asked = ChatMessageUser(content=PASSAGE_QUESTION.format(passage=" ".join(passage.split())))
     output = await model.generate([asked], config=config)

@@ -1,4 +1,4 @@
-"""An episode's history as the exchanges that a framework plays: a request, and what came of it."""
+"""An episode's history as exchanges that a framework plays: a request and its answers."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _TYPES: dict[type[object], str] = {
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request of the user's and what the agent did about it.
+    """A user's request, and the agent's replies and calls.
 
     Attributes:
         user: the request.
@@ -43,17 +43,17 @@ class Exchange:
 
 
 def system(episode: Episode) -> str:
-    """The system message's text."""
+    """Return the system message's text."""
     (message,) = (m for m in opening_messages(episode) if isinstance(m, ChatMessageSystem))
     return message.text
 
 
 def exchanges(messages: Sequence[ChatMessage]) -> list[Exchange]:
-    """The history, request by request, in a form that a framework's own loop can play.
+    """Return the history, request by request, in a form that a framework's own loop can play.
 
-    A loop ends with a reply that calls no tool. So what an agent said before it
-    called one, without a request in between, is said with that call; and a call
-    that nobody replied to, as attacks add them, is made before the reply.
+    A loop ends with a reply without a call. So an agent's text before a call, without a
+    request in between, is merged into that call; and a call without a reply, as attacks add
+    them, is made before the reply.
 
     Raises:
         EpisodeError: the history does not begin with a request.
@@ -94,10 +94,10 @@ def _exchange(group: Sequence[ChatMessage]) -> Exchange:
 def tools(
     script: Iterable[Exchange], offered: Sequence[ToolInfo], lookups: Collection[str]
 ) -> list[ToolInfo]:
-    """The tools that a framework is to register: those on offer, and what the history calls besides.
+    """Return the tools that a framework registers: the offered ones and those in the history.
 
-    Look-ups take what the history's calls look like too, wrong ones among them: a
-    framework that refused those would play another history.
+    Look-ups also accept the arguments of the history's calls, even wrong ones: otherwise the
+    framework would refuse a call and play another history.
     """
     scripted = {tool.name: tool for tool in _as_called(script)}
     found = [
@@ -109,14 +109,14 @@ def tools(
 
 
 def _lenient(tool: ToolInfo, scripted: ToolInfo | None) -> ToolInfo:
-    """Return the look-up with no required argument; the history's calls decide its types."""
+    """Return a look-up without required arguments, with the types of the history's calls."""
     called = scripted.parameters.properties if scripted else {}
     properties = {**tool.parameters.properties, **called}
     return tool.model_copy(update={"parameters": ToolParams(properties=properties)})
 
 
 def _as_called(script: Iterable[Exchange]) -> list[ToolInfo]:
-    """Return tools that accept the history's calls: a refused call and its correction alike."""
+    """Return tools that accept all of the history's calls: refused ones and their corrections."""
     made: dict[str, dict[str, list[str]]] = {}
     calls = [call for e in script for reply in e.replies for call in reply.tool_calls or []]
     for call in calls:

@@ -1,11 +1,10 @@
-"""A conversation that an agent framework drives: what its models are asked and answer.
+"""A conversation that an agent framework drives, with the answers to its models' calls.
 
-A framework's adapter hands every call of its agent's model to ``answer``, every
-call of its summarizer's to ``summarize``, and every tool to ``tool``; ``run``
-plays the history and the trigger, and says what came of it. Nothing is
-patched: the framework's own loop and its own context manager decide what is
-sent. What a framework swallows is kept here, so that a summarizer that failed
-is an error of the sample and no survival.
+A framework's adapter passes every call of its agent's model to ``answer``, every call
+of its summarizer to ``summarize``, and every tool call to ``tool``; ``run`` plays the
+history and the trigger, and returns the outcome. Nothing is patched: the framework's own
+loop and context manager decide what is sent. Errors that a framework swallows are kept
+here, so that a failed summarizer is an error of the sample and does not count as survival.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -52,7 +51,7 @@ from constraintrot.tokens import count
 
 DONE = "Done."
 _PLAIN = GenerateConfig()
-# Has the framework answer a request of the user's.
+# Makes the framework answer a user's request.
 Say: TypeAlias = Callable[[str], Awaitable[object]]
 
 
@@ -61,10 +60,10 @@ class Asked:
     """A call of the agent's model after the trigger.
 
     Attributes:
-        left: what the framework would send.
-        sent: the same after a defense that is no hook of the framework's.
+        left: the input that the framework would send.
+        sent: that input after a defense that is not a hook of the framework.
         output: the answer.
-        read: what it says.
+        read: the parsed answer.
     """
 
     left: list[ChatMessage]
@@ -74,21 +73,21 @@ class Asked:
 
 
 class Session:
-    """One episode in a framework: its history, its calls, its tools' answers and its outcome.
+    """One episode in a framework: its history, calls, tools' results and outcome.
 
     Args:
         episode: the staged conversation.
-        settings: what it is played with.
-        live: the agent's model plays the history too, over simulated tools.
-        distribution: the framework's, whose version is recorded.
+        settings: the settings of the play.
+        live: whether the agent's model plays the history too, over simulated tools.
+        distribution: the framework's distribution, whose version is recorded.
 
     Attributes:
         system: the system message's text.
-        tools: all that the framework is to register: those on offer, and those
-            that the history's calls need.
+        tools: all tools that the framework registers: the offered ones, and those that the
+            history's calls need.
         script: the history, request by request.
-        pins: what a drop-in hook pins; None without the defense.
-        summarizes: the framework was given a summarizer, which it may not call.
+        pins: the block that a drop-in hook pins; None without the defense.
+        summarizes: whether the framework has a summarizer, which it may not call.
     """
 
     def __init__(
@@ -116,14 +115,14 @@ class Session:
         self._final = False
         self._steps = 0
         self._asked: list[Asked] = []
-        # What the agent's model was sent whole: without it, nothing can have been compacted.
+        # Messages that the agent's model was sent whole; only these can be compacted.
         self._seen: dict[Spoken, None] = {}
         self._unseen: list[Spoken] = []
         self._fault: Exception | None = None
 
     @property
     def compacts(self) -> bool:
-        """True if the framework is to compact; else its context is to stay whole."""
+        """Whether the framework has to compact; otherwise its context has to stay whole."""
         return self.settings.condition.compacts
 
     @property
@@ -132,19 +131,19 @@ class Session:
         return f"{self.distribution} {version(self.distribution)}"
 
     def size(self, count_text: Callable[[str], int] = count) -> int:
-        """The history's size by some counter of texts, the system message left out."""
+        """Return the history's size by a counter of texts, without the system message."""
         return sum(count_text(text) for text in message_texts(self.history[1:]))
 
     async def run(self, say: Say) -> Played:
         """Play the history, then the trigger.
 
         Args:
-            say: has the framework answer a request of the user's.
+            say: makes the framework answer a user's request.
 
         Raises:
-            EpisodeError: a compaction that was due did not happen; the trigger did
-                not reach the model whole; the model was never asked; a call of the
-                summarizer's failed, even where the framework went on.
+            EpisodeError: a due compaction did not happen; the trigger did not reach the
+                model whole; the model was never asked; or a call of the summarizer
+                failed, even if the framework continued.
         """
         self._unseen = [] if self.live else spoken(self.history[1:])
         for exchange in self.script:
@@ -161,7 +160,7 @@ class Session:
         try:
             await say(text)
         except Exception:
-            # A framework may wrap what went wrong until nobody knows it again.
+            # A framework may wrap the error beyond recognition.
             if self._fault is not None:
                 raise self._fault from None
             raise
@@ -180,13 +179,12 @@ class Session:
     ) -> ChatMessageAssistant:
         """Return the agent's next message: the script's, and after the trigger its model's.
 
-        Calls in the answer to the trigger are kept to be graded; the framework is
-        told that all is done, so it runs none. A live agent's are handed on to
-        simulated tools.
+        Calls in the answer to the trigger are kept for grading; the framework gets "Done."
+        instead, so it runs none. A live agent's calls are passed to simulated tools.
 
         Args:
-            messages: exactly what the framework would send.
-            tools: what it would offer; must hold all tools of the session.
+            messages: exactly the messages that the framework would send.
+            tools: the tools that it would offer; must include all tools of the session.
 
         Raises:
             EpisodeError: a tool is missing, or the pins are not there exactly once.
@@ -218,7 +216,7 @@ class Session:
         return await self._ask(messages, tools)
 
     def check_pinned(self, messages: Sequence[ChatMessage]) -> None:
-        """Assert that the pins of a drop-in hook are in what the agent's model is sent.
+        """Check that the pins of a drop-in hook are in the agent's input.
 
         Raises:
             EpisodeError: they are not there exactly once.
@@ -226,10 +224,10 @@ class Session:
         check_pinned(self.pins, messages)
 
     def check_unpinned(self, messages: Sequence[ChatMessage]) -> None:
-        """Assert that they are not in what the summarizer is shown.
+        """Check that the summarizer is not shown the pins.
 
         Raises:
-            EpisodeError: they are.
+            EpisodeError: it is.
         """
         check_unpinned(self.pins, messages)
 
@@ -245,7 +243,7 @@ class Session:
     ) -> ChatMessageAssistant:
         left = sent = self.tagged(messages)
         if self.pins is None:
-            # A drop-in hook has done it within the framework; a second time would hide its faults.
+            # With a drop-in hook, applying the defense again would hide the hook's faults.
             sent = await self.defense.assemble(left)
         on_offer = self._as_offered(tools)
         self._clock.lap("seconds_staging")
@@ -267,9 +265,9 @@ class Session:
         return output.message if self.live else ChatMessageAssistant(content=DONE)
 
     def _as_offered(self, tools: Sequence[ToolInfo]) -> list[ToolInfo]:
-        """The tools as the model sees them: the episode's own words, and the framework's tools.
+        """Return the tools that the model sees: the episode's own, and the framework's.
 
-        What the history calls and is not on offer is the script's, not the model's.
+        Tools that only the history calls are hidden, except from a live agent.
         """
         ours = {tool.name: tool for tool in self.tools}
         theirs = [tool for tool in tools if tool.name not in ours]
@@ -280,15 +278,15 @@ class Session:
     async def summarize(
         self, messages: Sequence[ChatMessage], config: GenerateConfig | None = None
     ) -> str:
-        """A summary, by the role ``summarizer``.
+        """Return a summary by the role ``summarizer``.
 
         Args:
-            messages: exactly what the framework would send.
-            config: what it asks for beside that, as a limit of tokens.
+            messages: exactly the messages that the framework would send.
+            config: the framework's settings, such as a limit of tokens.
 
         Raises:
-            NoSummaryError: the model wrote nothing, when asked again too.
-            EpisodeError: it was to be shown the pins.
+            NoSummaryError: the model wrote nothing even when asked again.
+            EpisodeError: the messages hold the pins.
         """
         try:
             self._clock.lap("seconds_staging")
@@ -309,31 +307,31 @@ class Session:
         raise error
 
     def tool(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Return a simulated tool's result, the script's; nothing is ever run.
+        """Return a simulated tool's result from the script; nothing is ever run.
 
         Args:
-            name: the tool's.
-            arguments: as the agent wrote them; a live agent's may be others than the
-                script's, and it is given the script's result all the same.
+            name: the tool's name.
+            arguments: the agent's arguments; a live agent gets the script's result even for
+                other arguments.
         """
         for at, result in enumerate(self._results):
             if result.function == name:
                 return self._results.pop(at).text
         if name in self.episode.variant.lookups:
             return look_up(self.episode, name, arguments)
-        # After the trigger there is no script: what is on offer is said to be done, and never run.
+        # After the trigger there is no script: an offered tool returns "Done." without running.
         return DONE if any(name == tool.name for tool in self.offered) else "Nothing found."
 
     def tagged(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """The messages with the origins and marks of those that the episode staged."""
+        """Return the messages with the metadata of the staged messages that they match."""
         return tagged(messages, self.history, self.summaries)
 
     async def _played(self) -> Played:
-        # A subagent's input holds neither the conversation nor the trigger.
+        # Without subagents, whose input holds neither the conversation nor the trigger.
         agents = [asked for asked in self._asked if self._is_agents(asked.left)] or self._asked
         first, last = agents[0], agents[-1]
         sent = last.sent
-        # All that the agent did after the trigger is graded, not its last step alone.
+        # All steps after the trigger are graded, not only the last.
         read = [asked.read for asked in self._asked]
         check_trigger(self.episode, sent)
         compacted = self._compacted(first)
@@ -354,14 +352,14 @@ class Session:
         )
 
     def dropped(self, sent: Sequence[ChatMessage]) -> int:
-        """Return how many messages of the conversation are not whole in an input.
+        """Return the number of the conversation's messages that are not whole in an input.
 
-        Of a live conversation, those that the model was sent before or wrote.
+        For a live conversation, those that the model was sent before or wrote.
         """
         return len(missing(self._seen if self.live else spoken(self.history[1:]), sent))
 
     def _unmarked(self, sent: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """Return the messages of an input that no summarizer and no framework wrote."""
+        """Return the messages of an input that are neither system messages nor summaries."""
         return [m for m in sent if m.role != "system" and SUMMARY not in (m.metadata or {})]
 
     def _compacted(self, asked: Asked) -> Compacted | None:
@@ -371,7 +369,7 @@ class Session:
                     "the framework dropped history where nothing was to be compacted"
                 )
             return None
-        # A message that a framework never sent was not compacted: it was not played.
+        # Only messages that were sent count: others were not played, so not compacted.
         if not missing(self._seen, asked.left):
             raise EpisodeError(
                 f"{self.distribution} compacted nothing before the trigger; give a larger"
@@ -390,8 +388,8 @@ class Session:
 
     def _rounds(self, context: Sequence[ChatMessage]) -> list[Round]:
         before, after = message_texts(self.history), message_texts(context)
-        # A framework that only evicts has no summarizer, and saw everything itself; one
-        # that has a summarizer and did not ask it showed nobody anything.
+        # A framework that only evicts sees everything itself; one that did not use its
+        # summarizer showed it nothing.
         shown = [message_texts(messages) for messages in self.shown]
         shown = shown or [[] if self.summarizes else before]
         summaries: list[str | None] = [*self.summaries] or [None]
@@ -427,7 +425,7 @@ class Session:
         return facts
 
     def _is_agents(self, messages: Sequence[ChatMessage]) -> bool:
-        """Return whether the agent is asked, not a subagent with other instructions."""
+        """Return whether messages are the agent's input, not that of a subagent."""
         system = plain(self.system)
         return any(m.role == "system" and system in plain(m.text) for m in messages)
 
@@ -436,9 +434,9 @@ def playing(distribution: str, conversation: Callable[[Session, str], Say]) -> H
     """Return the factory of a framework's harness.
 
     Args:
-        distribution: the framework's, whose version is recorded.
-        conversation: given a session and a compaction mode, an agent of the framework that
-            answers a request of the user's.
+        distribution: the framework's distribution, whose version is recorded.
+        conversation: returns, for a session and a mode, the function that makes an agent of
+            the framework answer a user's request.
     """
 
     def make(mode: str, live: bool) -> Harness:

@@ -1,4 +1,4 @@
-"""Receipts as events of the span that a framework has open, beside the logger's lines."""
+"""Receipts as events of a framework's open span, and as lines of the logger."""
 
 from opentelemetry import trace
 

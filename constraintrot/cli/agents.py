@@ -134,7 +134,7 @@ def _check_latest(names: tuple[str, ...], network: Network, earlier: Path | None
     known = survey_matrix.read_rows(earlier) if earlier else ()
     for package in _packages(names):
         if kept(package) is None:
-            # The licence is accepted there.
+            # Only `agents install` asks for the licence.
             click.echo(_missing(package))
             failed |= bool(names)
             continue

@@ -1,4 +1,4 @@
-"""The talk about a draft at the command line, until its author agrees; and what is written then."""
+"""Questions to the author of a drafted scenario, at the command line, until the author agrees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def agreed(
     made: Draft, made_of: Callable[[Answers | None], Draft], out: Path | None, yes: bool
 ) -> Draft:
-    """Talk a draft over until its author agrees; ends the command where there is none."""
+    """Ask about a draft until its author agrees; end the command if that is not possible."""
     from constraintrot.authoring import conversation
 
     while True:
@@ -69,7 +69,7 @@ def _ask_in_a_file(made: Draft, out: Path | None) -> NoReturn:
 
 
 def _edited(made: Draft) -> Answers:
-    """The understanding of a draft as its author changed it in an editor."""
+    """Return the answers about a draft that its author wrote in an editor."""
     from constraintrot.authoring import answers
 
     click.echo(

@@ -114,7 +114,7 @@ def doctor(
 
 
 def _checked(folder: Path | None, pin_folder: Path | None, model: str | None) -> None:
-    """Everything that an option needs is there, before anything is read."""
+    """Raise if an option's extra is not installed, before anything is read."""
     from constraintrot.extras import require
 
     if folder is not None or pin_folder is not None:
@@ -198,7 +198,7 @@ def _observed(
 
 
 def _read(found: Sequence[Diagnosis], chosen: Chosen, yes: bool, *, by_default: bool) -> Chosen:
-    """Ask the reader what became of the rules, and say what that costs; who read in the end."""
+    """Ask the reader what became of the rules, print the cost and return the reader used."""
     from constraintrot.doctor.confirming import ask
     from constraintrot.doctor.reading import LONGEST, choose, cost, read
     from constraintrot.doctor.wording import counted

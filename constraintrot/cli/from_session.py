@@ -1,4 +1,4 @@
-"""``constraintrot scenario from-session``: recorded sessions as scenarios, and what would have kept their rule."""
+"""``constraintrot scenario from-session``: recorded sessions as scenarios."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _write(
         laid.append(({**data, **own}, path))
     if not laid:
         raise ParameterError("none of the sessions can be played")
-    # All at once: after a kill the same command takes the files that are there for all of them.
+    # Written together: after a kill, the same command takes existing files for the whole set.
     for data, path in laid:
         agreement.finish(replace(made, data=data), path)
 
@@ -158,7 +158,7 @@ def _sessions(paths: Sequence[Path], at: int | None) -> list[Session]:
 
 
 def _chosen_rule(rules: Sequence[str], yes: bool) -> str:
-    """The rule that the author chooses among those of the sessions."""
+    """Return the rule that the author chooses among those of the sessions."""
     if not rules:
         raise ParameterError("no rule was said in the session; name one with --rule")
     for number, one in enumerate(rules, start=1):

@@ -125,7 +125,7 @@ def describe(task: str, seed: int, locale: str, split: Split = DEFAULT_SPLIT) ->
 
     Raises:
         UnknownNameError: no such task or locale.
-        ScenarioError: a negative seed.
+        ScenarioError: the task has no such seed.
     """
     from constraintrot.scenario.schema import WORDINGS
 

@@ -162,7 +162,7 @@ def _channel(
 
 
 def _further(given: dict[str, Any], now: int) -> dict[str, Any]:
-    """The fields that only some kinds have; ``draft`` refuses one that the kind does not have."""
+    """Return the fields that only some kinds have; ``draft`` checks them against the kind."""
     from constraintrot.defenses.operator import DirectiveError
 
     if given["content"] is not None and given["content_from"] is not None:

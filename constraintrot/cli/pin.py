@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from constraintrot.coding_agents.pins.record import Pin, Record
     from constraintrot.coding_agents.proof.proof import Proof
 
-_SHOWN = 90  # characters of a rule that is read
+_SHOWN = 90  # characters of a rule that are printed
 _CHANGE = options(
     click.option("--project", "project", is_flag=True, help="In this folder's settings only."),
     click.option("--user", "user", is_flag=True, help="In your own settings (the default)."),
@@ -192,7 +192,7 @@ def _in_force(state: Health) -> bool:
 
 
 def _facts(shown: Sequence[tuple[Health, Proof | None]], here: Path) -> dict[str, Any]:
-    """The pins for a program that gathers them from many machines."""
+    """Return the pins as JSON data, for a program that gathers them from many machines."""
     pins = [
         {
             **state.facts(),

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from inspect_ai.model import Model
 
 JSON, CSV = "qualification.json", "qualification.csv"
-# Set by the command itself, so that a qualification is one.
+# Task parameters that -T may not set: the command sets them.
 _FIXED = ("conditions", "seed", "families", "variants", "scaffold")
 
 
-# For commands whose claims are of the families alone on which the subject qualifies.
+# For commands that restrict their claims to the families on which the subject qualifies.
 qualification_options = options(
     click.option(
         "--qualification",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from constraintrot.report.stored import Stored
 
 LARGEST_PAGE = 200_000
-"""Most episodes of a store that a page is written about which shows single episodes."""
+"""The largest store, in episodes, whose page shows single episodes."""
 
 
 @click.command()

@@ -89,7 +89,7 @@ def plan(
     known = registration.presets()
     if preset not in known:
         raise ParameterError(f"--preset {preset}: there are {', '.join(known)}")
-    # After what is refused: they import Inspect and take seconds.
+    # After the checks above: these steps import Inspect and take seconds.
     from constraintrot.report.page.design import prepared
     from constraintrot.runs.reproduce import planning
     from constraintrot.runs.reproduce.kept import logged

@@ -95,7 +95,7 @@ def new(
 
 
 def _judged(made: Draft, judge: str | None) -> Draft:
-    """A draft with a question for each of its calls of which a judge says otherwise."""
+    """Return a draft with a question for each of its calls that a judge grades differently."""
     from constraintrot.scenario.schema import Scenario
 
     if judge is None or made.open:
@@ -163,7 +163,7 @@ def _by_judge(found: Scenario, judge: str) -> list[Fault]:
 
 
 def _tell(model: str, prompts: Sequence[str], most: int, answer: int) -> None:
-    """Say what a model's calls cost; they are few, so nothing is asked."""
+    """Print the cost of a model's calls, without asking because they are few."""
     from constraintrot.runs import estimate
     from constraintrot.runs.plan import Size
     from constraintrot.tokens import count

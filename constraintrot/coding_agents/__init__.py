@@ -1,1 +1,1 @@
-"""Coding agents, known once: their catalogue, wire formats, endpoint, drivers, pins and sessions."""
+"""Coding agents: their catalogue, wire formats, endpoint, drivers, pins and sessions."""

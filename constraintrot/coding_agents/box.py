@@ -1,9 +1,9 @@
 """The box that a coding agent runs in: a temporary folder and HOME, and no network.
 
-These agents execute tools, so each episode's has a box of its own: an environment of
-an allow-list, a network namespace that holds a loopback and nothing else, a time limit
-a turn, and a supervisor (``inside.py``) that ends every process of it when the
-evaluation is done with it, is cancelled, or is killed.
+These agents execute tools, so each episode has its own box: environment variables from
+an allow-list, a network namespace with only a loopback, and a supervisor (``inside.py``).
+The supervisor kills every process in the box when the evaluation closes the box, is
+cancelled, or is killed.
 """
 
 from __future__ import annotations
@@ -34,10 +34,9 @@ from constraintrot.errors import EpisodeError, ParameterError
 from constraintrot.evaluation.play_settings import Network
 
 PREFIX = "constraintrot-agent-"
-# Seconds that a supervisor has to start, on a machine that does much else, and to end what
-# is in its box.
+# Seconds that a supervisor has to start, on a busy machine, and to end its processes.
 _START, _GRACE = 60, 10
-# Characters of what a program wrote as errors that are told.
+# Characters of a program's standard error that a message quotes.
 _TAIL = 2000
 # Bytes of a Unix socket's path; Linux takes 107.
 _LONGEST_SOCKET = 103
@@ -50,16 +49,15 @@ NO_SUPERVISOR = "the supervisor of a coding agent's folder could not be started,
 
 
 def isolation() -> tuple[str, ...] | None:
-    """The command that runs a program without a network; None where there is none.
+    """Return the command that runs a program without a network; None if the system has none.
 
-    A namespace for processes ends with its first one; where there is none, the supervisor
-    finds all that is below it.
+    It needs no process namespace: the supervisor finds and ends its descendants.
     """
     return without_network(processes=False)
 
 
 def check_network(network: Network) -> None:
-    """Check that an agent can be kept from the network, or that the user said otherwise."""
+    """Raise ParameterError if an agent must be kept from the network and cannot be."""
     if network == "host":
         warnings.warn(
             "network=host: the coding agent executes what its model writes, with this machine's"
@@ -71,7 +69,7 @@ def check_network(network: Network) -> None:
 
 
 class Program:
-    """A program of an agent's, which is spoken to in lines."""
+    """One of the agent's programs; it reads and writes lines."""
 
     def __init__(self, box: Box, number: int, name: str, errors: Path) -> None:
         self.name = name
@@ -85,10 +83,10 @@ class Program:
         await self._box.order({"do": "write", "id": self._number, "text": text})
 
     async def receive(self) -> dict[str, Any]:
-        """The next line that is a JSON object.
+        """Return the next line that is a JSON object.
 
         Raises:
-            EpisodeError: it ended. The message has the end of what it wrote as errors.
+            EpisodeError: the program ended. The message quotes the end of its standard error.
         """
         while True:
             heard = await self._lines.receive()
@@ -100,7 +98,7 @@ class Program:
                     return cast("dict[str, Any]", said)
 
     def errors(self) -> str:
-        """The end of what it wrote as errors."""
+        """Return the end of the program's standard error."""
         with suppress(OSError):
             return self._errors.read_text(encoding="utf-8", errors="replace")[-_TAIL:].strip()
         return ""
@@ -109,8 +107,8 @@ class Program:
 class Box:
     """An open box.
 
-    Everything of the agent's is in ``folder``, which is removed when the box is closed. The
-    endpoint is at ``port`` of the loopback.
+    The agent's files are all in ``folder``, which is removed when the box is closed. The
+    endpoint listens on ``port`` of the loopback.
     """
 
     def __init__(self, folder: Path, process: Process) -> None:
@@ -124,19 +122,19 @@ class Box:
 
     @property
     def url(self) -> str:
-        """The endpoint as the agent sees it."""
+        """The endpoint's URL for the agent."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def socket(self) -> Path:
-        """The endpoint as the evaluation sees it."""
+        """The endpoint's Unix socket, for the evaluation."""
         return self.folder / inside.SOCKET
 
     async def listen(self, ready: anyio.Event) -> None:
-        """Hear the supervisor until it ends, and hand on what its programs say.
+        """Read the supervisor's messages until it ends, and pass them to their programs.
 
         Args:
-            ready: is set once the port is known, or never will be.
+            ready: set when the port is known or the supervisor has ended.
         """
         rest = ""
         async for text in self._said:
@@ -152,16 +150,16 @@ class Box:
             program.hear({"ended": "its supervisor"})
 
     async def order(self, what: dict[str, Any]) -> None:
-        """Tell the supervisor what to do."""
+        """Send the supervisor an order."""
         await self._orders.send((json.dumps(what) + "\n").encode())
 
     async def start(self, name: str, argv: Sequence[str], env: Mapping[str, str]) -> Program:
-        """Start a program of the agent's.
+        """Start one of the agent's programs.
 
         Args:
-            name: what it is called in errors.
+            name: its name in error messages.
             argv: the program and its arguments.
-            env: what its environment holds beside what every agent is told.
+            env: environment variables beside those that every agent gets.
         """
         number = next(self._numbers)
         errors = self.folder / f"errors-{number}.txt"
@@ -183,8 +181,8 @@ class Box:
 async def background() -> AsyncIterator[TaskGroup]:
     """A task group that is cancelled when the work in it is done.
 
-    An error of the work is raised as it is: a task group would wrap it, and who catches
-    it, Inspect's limits among them, would not know it again.
+    An error of the work is raised unwrapped: Inspect's limits and other handlers would not
+    recognise it in a task group's exception group.
     """
     fault: Exception | None = None
     async with anyio.create_task_group() as group:
@@ -203,7 +201,7 @@ async def opened(network: Network = "none") -> AsyncIterator[Box]:
     """A new box, closed and removed with everything in it at the end.
 
     Raises:
-        ParameterError: as ``check_network``; or temporary files are in too deep a folder.
+        ParameterError: as ``check_network``; or the path for temporary files is too long.
         EpisodeError: the supervisor could not be started.
     """
     way = isolation() if network == "none" else ()
@@ -254,7 +252,7 @@ async def _closed(process: Process) -> None:
 
 
 def _new_name() -> Path:
-    """The path of a folder below the one for temporary files; the supervisor makes it.
+    """Return a new path in the folder for temporary files; the supervisor makes the folder.
 
     Raises:
         ParameterError: the path is longer than a Unix socket's may be.

@@ -1,6 +1,6 @@
 """The coding agents that were tried: their packages, versions and licences.
 
-Nothing of theirs is part of this repository; ``constraintrot agents install`` fetches
+This repository contains none of their code; ``constraintrot agents install`` fetches
 a package from its registry into the user's cache, in the version that was tried.
 """
 
@@ -18,17 +18,17 @@ Mode: TypeAlias = Literal["auto", "manual"]
 
 @dataclass(frozen=True)
 class Package:
-    """An agent as its registry has it.
+    """An agent's package in its registry.
 
     Attributes:
         agent: its name here.
         title: the name that people know it by.
         published: the name of the package in its registry.
-        version: the one that was tried.
-        licence: the licence, or whose terms bind its user.
-        megabytes: what it takes on the disk.
+        version: the version that was tried.
+        licence: the licence, or the vendor's terms.
+        megabytes: its size on the disk.
         program: the program that the package brings.
-        beside: packages that it would otherwise fetch while it runs, with versions.
+        beside: packages to install with it, with versions.
         node: the lowest major version of Node.js that it runs on; 0 if it brings its own runtime.
         python: the version of Python that it runs on, for a package of PyPI; empty for npm.
         modes: the ways to make it compact, the default first: ``auto`` by its own threshold,
@@ -54,12 +54,12 @@ class Package:
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The packages that are to be installed."""
+        """The packages to install, with versions."""
         between = "==" if self.python else "@"
         return (f"{self.published}{between}{self.version}", *self.beside)
 
     def at(self, version: str) -> Package:
-        """The same agent in another version, with what goes beside it."""
+        """Return this agent in another version, with matching packages in ``beside``."""
         beside = (one.replace(f"@{self.version}", f"@{version}") for one in self.beside)
         return replace(self, version=version, beside=tuple(beside))
 
@@ -82,9 +82,9 @@ PACKAGES = (
         "proprietary: GitHub's terms, LICENSE.md in the package",
         189,
         "copilot",
-        # Its own program for the system is beside; the one that starts it runs on Node.js.
+        # It brings a native program; the launcher of that program runs on Node.js.
         node=20,
-        # By its own threshold it compacts beside the conversation, at a time that nobody can tell.
+        # Its automatic compaction runs in the background, at an unpredictable time.
         modes=("manual",),
     ),
     Package("codex", "Codex CLI", "@openai/codex", "0.169.0", "Apache-2.0", 404, "codex", node=16),
@@ -118,7 +118,7 @@ PACKAGES = (
         769,
         "openhands",
         python="3.12",
-        # Its command /condense is known to its terminal interface alone.
+        # Only its terminal interface knows the command /condense.
         modes=("auto",),
     ),
     Package("pi", "pi", "@mariozechner/pi-coding-agent", "0.73.1", "MIT", 204, "pi", node=20),
@@ -130,7 +130,7 @@ PACKAGES = (
         "Apache-2.0",
         329,
         "qwen",
-        # It runs on Node.js 22 or newer, which this package is.
+        # It needs Node.js 22 or newer; this package brings it.
         beside=("node@22.23.3",),
     ),
 )
@@ -141,7 +141,7 @@ _INSTEAD: dict[str, Package] = {}
 
 @contextmanager
 def instead(other: Package) -> Iterator[None]:
-    """Play another version of an agent than the one that was tried, as long as this is held."""
+    """Use another version of an agent than the one that was tried, within this context."""
     _INSTEAD[other.agent] = other
     try:
         yield
@@ -150,7 +150,7 @@ def instead(other: Package) -> Iterator[None]:
 
 
 def package(agent: str) -> Package:
-    """The package of an agent.
+    """Return the package of an agent.
 
     Raises:
         UnknownNameError: no such agent was tried. The message lists those that were.

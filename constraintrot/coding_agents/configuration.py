@@ -1,4 +1,4 @@
-"""The settings that point each agent at an endpoint of ours, and at nothing else of the network.
+"""The settings that point each agent at our endpoint and switch off its other network use.
 
 The harness writes them into a throw-away HOME; the proof of a pin lays them over a copy of the
 user's own. Nothing here needs Inspect.
@@ -14,19 +14,19 @@ from constraintrot.coding_agents.catalogue import package
 MODEL: Final = "constraintrot"
 """The model's name in the agents' requests."""
 KEY: Final = "none"
-# Any other name than OpenAI's own: of that provider Codex asks for an opaque compaction.
+# Not OpenAI's own name: Codex asks that provider for an opaque compaction.
 PROVIDER: Final = "loopback"
 GEMINI_MODEL: Final = "gemini-2.5-pro"
-"""Gemini CLI knows the windows of its own models only."""
+"""A real model's name: Gemini CLI knows only the windows of its own models."""
 OUTPUT: Final = 4_000
-"""Tokens of an answer, which an agent keeps free in its window."""
+"""Tokens that an agent keeps free in its window for an answer."""
 _OFF: Final = {"enabled": False}
 _CODEX_OFF: Final = (
     "plugins", "apps", "remote_plugin", "image_generation", "browser_use",
     "browser_use_external", "computer_use", "in_app_browser", "tool_suggest", "goals",
     "enable_request_compression", "skill_search",
 )  # fmt: skip
-# What would ask the network, or take time for what no episode has: an index of files, skills.
+# Features that use the network, or that take time and no episode needs: file index, skills.
 _OPENCODE_OFF: Final = (
     "AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "FFF", "CLAUDE_CODE",
     "EXTERNAL_SKILLS", "EMBEDDED_WEB_UI",
@@ -51,7 +51,7 @@ def claude_environment(url: str) -> dict[str, str]:
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_TELEMETRY": "1",
         "DISABLE_ERROR_REPORTING": "1",
-        # It refuses to skip its permissions as root elsewhere, and this is a box.
+        # As root, it skips its permission prompts only in a sandbox.
         "IS_SANDBOX": "1",
     }
 
@@ -83,7 +83,7 @@ def codex_config(url: str, window: int, compacts_at: int) -> dict[str, Any]:
 
 
 def toml_settings(table: Mapping[str, Any], *above: str) -> Iterator[str]:
-    """The lines ``a.b = VALUE`` of nested tables; plain values are the same in TOML and JSON."""
+    """Yield nested tables as lines ``a.b = VALUE``; plain values are the same in TOML and JSON."""
     for name, value in table.items():
         path = (*above, name if name.isidentifier() else json.dumps(name))
         if isinstance(value, Mapping):
@@ -112,10 +112,10 @@ def opencode_config(url: str, window: int) -> dict[str, Any]:
 
 
 def opencode_types() -> Mapping[str, str]:
-    """Files that look as if the types of plugins were installed, by path in a folder of settings.
+    """Return stub files, by path in a folder of settings, that pass for installed plugin types.
 
-    opencode fetches the types for a folder that has plugins, and waits minutes for a registry
-    that it cannot reach.
+    Without them opencode fetches the types for a folder that has plugins, and waits minutes for
+    a registry that it cannot reach.
     """
     version = package("opencode").version
     types = {"@opencode-ai/plugin": version}
@@ -134,7 +134,7 @@ def gemini_settings(threshold: float) -> dict[str, Any]:
     """Gemini CLI's ``settings.json``.
 
     Args:
-        threshold: the share of the window at which it compacts.
+        threshold: the share of the window, 0 to 1, at which it compacts.
     """
     return {
         "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": _OFF},
@@ -152,7 +152,7 @@ def gemini_environment(url: str) -> dict[str, str]:
         "GEMINI_API_KEY": KEY,
         "GOOGLE_GEMINI_BASE_URL": url,
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
-        # Else it starts itself a second time, with a larger heap.
+        # Otherwise it starts itself a second time, with a larger heap.
         "GEMINI_CLI_NO_RELAUNCH": "true",
     }
 
@@ -162,10 +162,10 @@ def qwen_settings(window: int, **more: Any) -> dict[str, Any]:
 
     Args:
         window: tokens of the model's context; it compacts at half of them.
-        more: tables that come to these.
+        more: further tables of the settings.
     """
     return {
-        # Else it brings the file up to date by itself.
+        # Without a version it rewrites the file.
         "$version": 4,
         "security": {"auth": {"selectedType": "openai"}, "folderTrust": _OFF},
         "telemetry": _OFF,
@@ -173,7 +173,7 @@ def qwen_settings(window: int, **more: Any) -> dict[str, Any]:
         "general": {"enableAutoUpdate": False},
         "model": {"name": MODEL, "generationConfig": {"contextWindowSize": window}},
         "context": {"autoCompactThreshold": 0.5},
-        # Requests of its own: what the user could say next, and what it is to remember.
+        # Extra requests: suggestions for the user, and notes for its memory.
         "ui": {"enableFollowupSuggestions": False},
         "memory": {
             "enableManagedAutoMemory": False,
@@ -195,7 +195,7 @@ def qwen_environment(url: str) -> dict[str, str]:
 
 
 def copilot_environment(url: str, window: int) -> dict[str, str]:
-    """Copilot CLI's variables, for an endpoint and the tokens of a request."""
+    """Copilot CLI's variables; ``window`` is the most tokens of a request."""
     return {
         "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
         "COPILOT_PROVIDER_API_KEY": KEY,
@@ -213,10 +213,10 @@ def openhands_environment(home: Path) -> dict[str, str]:
     return {
         "OPENHANDS_SUPPRESS_BANNER": "1",
         "DO_NOT_TRACK": "1",
-        # Else LiteLLM, on which it stands, asks for its lists of models and headers.
+        # Otherwise LiteLLM, which it uses, downloads lists of models and headers.
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
-        # Else all sessions of a user share one server of terminals, and end with it.
+        # Otherwise all sessions of a user share one tmux server, and end with it.
         "TMUX_TMPDIR": str(home / "tmp"),
     }
 
@@ -226,8 +226,8 @@ def openhands_settings(url: str, **condenser: int) -> dict[str, Any]:
 
     Args:
         url: of the endpoint.
-        condenser: numbers of its condenser that are not its defaults, in events: ``max_size``,
-            above which it compacts, and ``keep_first``, which stay.
+        condenser: settings of its condenser, in events: it compacts above ``max_size`` and
+            keeps the ``keep_first`` oldest.
     """
     llm = {
         "model": f"openai/{MODEL}",
@@ -268,7 +268,7 @@ def pi_settings(*, compacts: bool, keeps: int | None) -> dict[str, Any]:
     """Pi's ``settings.json``.
 
     Args:
-        compacts: whether it compacts by its own threshold.
+        compacts: whether it compacts at its own threshold.
         keeps: tokens of the newest messages that it keeps; None for its default.
     """
     compaction: dict[str, Any] = {"enabled": compacts, "reserveTokens": OUTPUT}

@@ -1,6 +1,6 @@
 """The model endpoint that a coding agent talks to, on this machine's loopback or a Unix socket.
 
-A thread a connection, with the standard library only: the proof of a pin runs without Inspect.
+One thread per connection, with the standard library only: a pin's proof runs without Inspect.
 """
 
 import gzip
@@ -26,7 +26,7 @@ from constraintrot.coding_agents.wire.answers import (
 from constraintrot.coding_agents.wire.conversation import Request
 from constraintrot.coding_agents.wire.requests import read
 
-# Seconds after which a stream says that it is still there.
+# Seconds between the keep-alive lines of a stream.
 _PATIENCE: Final = 15
 _POLL: Final = 0.02
 _MODEL: Final = {"id": "constraintrot", "object": "model", "type": "model"}
@@ -35,28 +35,28 @@ _NOT_HERE: Final = {"error": {"type": "not_found_error", "message": "not here"}}
 
 
 class Model(Protocol):
-    """The model behind an endpoint; several threads call it at once."""
+    """The model behind an endpoint; it must be safe to call from several threads."""
 
     def ask(self, request: Request) -> Future[Answer]:
-        """Begin an answer, which may take its time."""
+        """Begin an answer, which may take long."""
         ...
 
     def size(self, body: Json) -> int:
-        """The tokens of a request."""
+        """Return the number of tokens of a request."""
         ...
 
     def tool(self, name: str, arguments: Json) -> str:
-        """The result of a call of the scenario's tools."""
+        """Return the result of a call of the scenario's tools."""
         ...
 
     def broke(self, error: Exception) -> None:
-        """Note an error that the agent could hide."""
+        """Record an error that the agent could hide."""
         ...
 
 
 @contextmanager
 def serving(model: Model, socket: Path | None = None) -> Iterator[int]:
-    """Answer requests as long as this is held; the port, or 0 for a Unix socket."""
+    """Answer requests within this context, which gives the port, or 0 for a Unix socket."""
     server = (
         _TcpServer(("127.0.0.1", 0), _Handler)
         if socket is None
@@ -122,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
         except WindowFullError as full:
             self._send(full.body, 400)
         except Exception as error:
-            # The model knows; the agent is told what no agent takes for a reason to try again.
+            # The model has the error; status 400 keeps the agent from retrying.
             self._model.broke(error)
             self._send({"error": {"type": "api_error", "message": str(error)}}, 400)
 
@@ -146,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(_NOT_HERE, 404)
 
     def _patiently(self, pending: Future[Answer]) -> Answer:
-        """An answer for a stream, which is kept alive while a slow model thinks."""
+        """Return an answer for a stream, which is kept alive while a slow model thinks."""
         begun = False
         while not wait([pending], _PATIENCE).done:
             if not begun:

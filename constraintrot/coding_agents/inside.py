@@ -1,12 +1,12 @@
-"""The supervisor of one coding agent: what runs first in its namespaces, and what ends it.
+"""The supervisor of one coding agent: the first process in its namespaces, which also ends it.
 
 Started by ``box.py`` as ``python -I -S inside.py FOLDER``, with the standard library
-only. It makes FOLDER, so that there is none while nobody is there to remove it, and holds
-a lock in it. It forwards a loopback port to the endpoint's Unix socket in FOLDER, so that an
-agent without a network reaches its model and nothing else, and starts the agent's
-programs as it is told: a JSON object a line on standard input, an answer a line on
-standard output. When standard input ends, for whatever reason (the evaluation was
-killed), every process below it is killed and FOLDER is removed.
+only. It makes FOLDER itself, so that the folder never exists without a process that removes
+it, and holds a lock in it. It forwards a loopback port to the endpoint's Unix socket in
+FOLDER, so that an agent without a network reaches only its model. It starts the agent's
+programs on order: one JSON object per line on standard input, and one per line back on
+standard output. When standard input ends for any reason (such as a killed evaluation), it
+kills every process below it and removes FOLDER.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _say = threading.Lock()
 
 
 def adopt_orphans() -> None:
-    """Become the parent of what an agent leaves behind, so that it can be found and ended."""
+    """Become the parent of orphaned processes on Linux, so that they can be found and ended."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def loopback_up() -> None:
-    """Switch on the loopback of a new network namespace; elsewhere it is on."""
+    """Switch on the loopback, which is off in a new network namespace."""
     if sys.platform != "linux":
         return
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
@@ -54,7 +54,7 @@ def loopback_up() -> None:
 
 
 def relay(target: str) -> int:
-    """Forward a free loopback port to a Unix socket; the port."""
+    """Forward a free loopback port to a Unix socket, and return the port."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
 
     def accept() -> None:
@@ -92,23 +92,23 @@ def _copy(source: socket.socket, sink: socket.socket) -> None:
 
 
 def tell(what: dict[str, Any]) -> None:
-    """Answer the evaluation."""
+    """Write one message to the evaluation."""
     with _say:
         try:
             sys.stdout.write(json.dumps(what) + "\n")
             sys.stdout.flush()
         except (OSError, ValueError):
-            pass  # Nobody reads any more; standard input says so too.
+            pass  # The reader is gone; standard input ends too.
 
 
 class Programs:
-    """The agent's programs that run, by the number that the evaluation gave them."""
+    """The agent's running programs, by the number that the evaluation gave them."""
 
     def __init__(self) -> None:
         self._running: dict[int, subprocess.Popen[str]] = {}
 
     def obey(self, order: dict[str, Any]) -> None:
-        """Start a program, or hand it a text."""
+        """Start a program, or write a text to its standard input."""
         if order["do"] == "write":
             with contextlib.suppress(OSError, ValueError):
                 program = self._running.get(order["id"])
@@ -119,7 +119,7 @@ class Programs:
             self._start(order)
 
     def _start(self, order: dict[str, Any]) -> None:
-        """Start a program; each line that it writes is told, and how it ended."""
+        """Start a program, and report each line that it writes and its exit status."""
         try:
             with Path(order["errors"]).open("ab") as errors:
                 process = subprocess.Popen(
@@ -144,14 +144,14 @@ class Programs:
 
 def _read(number: int, process: subprocess.Popen[str]) -> None:
     assert process.stdout is not None
-    # Not by iterating over it, which would wait for a full buffer.
+    # Iterating over the stream would wait for a full buffer.
     while line := process.stdout.readline():
         tell({"id": number, "line": line})
     tell({"id": number, "ended": process.wait()})
 
 
 def descendants() -> list[int]:
-    """The processes below this one."""
+    """Return the ids of the processes below this one, without zombies."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -167,9 +167,9 @@ def descendants() -> list[int]:
 
 
 def end_all() -> None:
-    """Kill every process below this one, those that they started meanwhile too.
+    """Kill every process below this one, including those started meanwhile.
 
-    They are waited for, so that the time that they took is counted as the evaluation's.
+    Waiting for them counts their processor time as the evaluation's.
     """
     for _ in range(100):
         left = descendants()
@@ -185,7 +185,7 @@ def end_all() -> None:
 
 
 def claim(folder: Path) -> None:
-    """Make the folder, and lock it until this process ends, however it ends."""
+    """Make the folder, and lock it until this process ends in any way."""
     folder.mkdir(0o700)
     lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
     fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""Installed coding agents: where they are, which version, and how they come there."""
+"""Installed coding agents: their places and versions, and their installation."""
 
 import ctypes
 import json
@@ -23,10 +23,10 @@ from constraintrot.models.downloads.sources import cache_folder
 
 
 class _Npm:
-    """npm, which installs into the folder that it is started in."""
+    """npm, which installs into its working folder."""
 
     def program(self, place: Path, package: Package) -> Path:
-        """The program of an agent that was installed into a folder."""
+        """Return the path of an agent's program in an installation folder."""
         return place / "node_modules" / ".bin" / package.program
 
     def version(self, place: Path, package: Package) -> str | None:
@@ -39,16 +39,16 @@ class _Npm:
         return str(said.get("version"))
 
     def prepare(self, place: Path) -> None:
-        """Write what the client needs in an empty folder before it installs into it."""
+        """Write the files that the client needs in an empty folder."""
         (place / "package.json").write_text('{"private": true}\n', encoding="utf-8")
 
     def install(self, package: Package) -> list[list[str]]:
-        """The commands that install an agent; a client that is missing is an error."""
+        """Return the commands that install an agent; raise if the client is missing."""
         quiet = ("--no-audit", "--no-fund", "--loglevel=error")
         return [[_npm(package), "install", *quiet, "--save-exact", *package.wanted]]
 
     def newest(self, package: Package) -> tuple[list[str], str]:
-        """The command that prints the newest version, and what it reads."""
+        """Return the command that prints the newest version, and its standard input."""
         return [_npm(package), "view", package.published, "version"], ""
 
 
@@ -69,7 +69,7 @@ def _npm(package: Package) -> str:
 
 
 class _PyPI:
-    """An environment of its own, by uv: pip takes many minutes to find versions that go together."""
+    """uv, which makes a virtual environment; pip takes many minutes to resolve the versions."""
 
     def program(self, place: Path, package: Package) -> Path:
         return place / "bin" / package.program
@@ -80,11 +80,11 @@ class _PyPI:
         return found[0].removesuffix(".dist-info").rpartition("-")[2] if found else None
 
     def prepare(self, place: Path) -> None:
-        """Nothing: uv makes what it needs."""
+        """Do nothing: uv needs no files."""
 
     def install(self, package: Package) -> list[list[str]]:
         uv = _uv(package)
-        # Its folder is renamed afterwards.
+        # Relocatable: the folder is renamed afterwards.
         made = [uv, "venv", "--quiet", "--relocatable", "--python", package.python, "."]
         into = ("--quiet", "--compile-bytecode", "--python", "bin/python")
         return [made, [uv, "pip", "install", *into, *package.wanted]]
@@ -104,7 +104,7 @@ def _uv(package: Package) -> str:
 
 
 Registry: TypeAlias = _Npm | _PyPI
-# The client's own configuration says where its registry is.
+# The registry's address is in the client's own configuration.
 REGISTRIES: Final[Mapping[str, Registry]] = {"npm": _Npm(), "PyPI": _PyPI()}
 
 
@@ -112,13 +112,13 @@ _SECONDS = 1800
 _ANSWERS = 30
 _LINES = 5
 VERSION = re.compile(r"\d+\.\d+\.\d+(?:[\w.+-]*\w)?")
-"""The version in what a program answers to ``--version``."""
+"""The version in a program's output for ``--version``."""
 _PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
 class Installed:
-    """An agent that is there."""
+    """An installed agent."""
 
     package: Package
     program: Path
@@ -126,12 +126,12 @@ class Installed:
 
     @property
     def tried(self) -> bool:
-        """True if it is the version that was tried."""
+        """Whether this is the version that was tried."""
         return self.version == self.package.version
 
 
 def folder() -> Path:
-    """The folder of the installed agents, ``agents`` in the cache; it may not exist yet."""
+    """Return the folder of the installed agents in the cache; it may not exist yet."""
     return cache_folder().parent / "agents"
 
 
@@ -153,7 +153,7 @@ def _version(program: str) -> str | None:
         said = subprocess.run(
             [program, "--version"],
             stdin=subprocess.DEVNULL,
-            # pi says it where others say what is wrong.
+            # pi prints its version on standard error.
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -199,11 +199,11 @@ def needed(package: Package) -> Installed:
 def install(package: Package) -> Installed:
     """Install an agent from its registry into the cache, in the version that was tried.
 
-    The client's own configuration says from where. Nothing is installed twice.
+    The client's own configuration names the registry. An installed agent is not installed again.
 
     Raises:
-        ConstraintRotError: the client or what it needs is missing, or it failed; the message
-            says what it said.
+        ConstraintRotError: the client or a prerequisite is missing, or the client failed; the
+            message quotes its output.
     """
     installed = kept(package)
     if installed is not None:
@@ -233,7 +233,7 @@ def newest(package: Package) -> Package:
     """Return an agent in the newest version that its registry has.
 
     Raises:
-        ConstraintRotError: the client is missing, or does not say.
+        ConstraintRotError: the client is missing, or prints no version.
     """
     asked, given = REGISTRIES[package.registry].newest(package)
     said = subprocess.run(
@@ -248,7 +248,7 @@ def newest(package: Package) -> Package:
 
 
 def _end_with_parent() -> None:
-    """Have the system end this process with the one that started it, however that one ends."""
+    """Make the kernel kill this process when its parent ends in any way."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
@@ -260,12 +260,12 @@ def _run(command: Sequence[str], package: Package, place: Path) -> None:
         text=True,
         timeout=_SECONDS,
         check=False,
-        # A client that went on alone would write into the folder of the next installation.
+        # A surviving client would write into the folder of the next installation.
         preexec_fn=_end_with_parent if sys.platform == "linux" else None,
     )
     if done.returncode != 0:
         said = "\n".join((done.stderr or done.stdout).strip().splitlines()[-_LINES:])
         client, wanted = Path(command[0]).name, ", ".join(package.wanted)
-        # Where the machine has no such Python, uv fetches one, from elsewhere than the packages.
+        # If the machine lacks this Python, uv fetches it from another place than the packages.
         python = f", which needs Python {package.python}" if package.python else ""
         raise ConstraintRotError(f"{client} could not install {wanted}{python}:\n{said}")

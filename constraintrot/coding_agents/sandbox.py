@@ -1,4 +1,4 @@
-"""Starting an agent where it cannot reach the network, and ending all that it started."""
+"""Starting an agent without a network, and ending all processes that it started."""
 
 import contextlib
 import os
@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Final
 
 SECONDS: Final = 180
-"""That one turn of an agent may take."""
+"""Time limit of one turn of an agent."""
 _PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
 _WHOLE: Final = ("--net", "--pid", "--fork", "--kill-child", "--mount-proc")
 # As root, or as a user who becomes root in a namespace of users.
 _WITH_PROCESSES: Final = (_WHOLE, ("--map-root-user", *_WHOLE))
 _NETWORK_ONLY: Final = (("--net",), ("--map-root-user", "--net"))
-# Seconds that a way is tried for.
+# Time limit of a trial, in seconds.
 _TRY: Final = 10
 
 
@@ -33,11 +33,11 @@ class Ended:
 
 @lru_cache
 def without_network(*, processes: bool = True) -> tuple[str, ...] | None:
-    """The words before a command that take its network away; None where the system cannot.
+    """Return the command prefix that takes the network away; None if the system has none.
 
     Args:
-        processes: whether only such a way will do that also gives the command a namespace
-            of processes: what a killed agent leaves behind ends with that.
+        processes: whether the prefix must also give the command a process namespace, which
+            ends what a killed agent leaves behind.
     """
     program = shutil.which("unshare")
     if program is None or not sys.platform.startswith("linux"):
@@ -53,7 +53,7 @@ def without_network(*, processes: bool = True) -> tuple[str, ...] | None:
 def environment(
     home: Path, variables: Mapping[str, str] | None = None, program: str = ""
 ) -> dict[str, str]:
-    """All that an agent gets of an environment: no key and no setting of the user's.
+    """Return an agent's whole environment, without keys and settings of the user's.
 
     A Node.js beside the program comes before the user's.
     """
@@ -71,7 +71,7 @@ def environment(
 
 
 def run(command: Sequence[str], work: Path, variables: Mapping[str, str]) -> Ended:
-    """Run a command to its end, or end it and all that it started."""
+    """Run a command to its end or its time limit, and kill its process group."""
     with subprocess.Popen(
         command,
         cwd=work,
@@ -87,7 +87,7 @@ def run(command: Sequence[str], work: Path, variables: Mapping[str, str]) -> End
         except subprocess.TimeoutExpired:
             printed, status = b"", None
         finally:
-            # What it left in the background goes too.
+            # Background processes that it left.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
     return Ended(status, printed.decode("utf-8", "replace"))

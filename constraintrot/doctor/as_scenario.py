@@ -1,4 +1,4 @@
-"""A recorded session as the history of a scenario: its turns before the compaction, without the rule."""
+"""A recorded session's turns before its compaction as a scenario's history, without the rule."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,9 +13,9 @@ from constraintrot.redaction import MASK, Masker, is_secret_name
 from constraintrot.rule_text.survival import best_window, sentences
 from constraintrot.scenario.schema import Scenario
 
-# Characters of one text, and of all turns of a file, which is read whole.
+# Most characters of one text, and of all turns of a file, which is read whole.
 _LONGEST, _MOST = 4_000, 400_000
-# Levels of a call's arguments; a file that is nested deeper is not read.
+# Most levels of a call's arguments; deeper ones would make the file unreadable.
 _DEEPEST = 20
 _NOTHING = "(nothing)"
 
@@ -23,9 +23,9 @@ Turn = dict[str, Any]
 
 
 def rules_of(sessions: Sequence[Session]) -> list[str]:
-    """Return the rules that were said in sessions, those first that a compaction lost.
+    """Return the rules that were stated in sessions, first those lost in a compaction.
 
-    Those of which that cannot be told come next. Secrets in them are masked.
+    Rules with an undecided verdict come next. Secrets in them are masked.
     """
     mask, found = Masker(), list[tuple[bool, bool, str]]()
     for diagnosis in (diagnose(session, None) for session in sessions):
@@ -44,12 +44,12 @@ def rules_of(sessions: Sequence[Session]) -> list[str]:
 
 
 def recorded(session: Session, rule: str, masker: Masker) -> list[Turn]:
-    """Return the turns of a session before its first compaction, the newest that a file can hold.
+    """Return a session's turns before its first compaction, the newest that fit into a file.
 
-    Sentences that say the rule are left out, and secrets are masked.
+    Sentences that state the rule are left out, and secrets are masked.
 
     Raises:
-        ConstraintRotError: no turn of a user stands before the compaction.
+        ConstraintRotError: there is no user turn before the compaction.
     """
     kept, room = list[Turn](), _MOST
     for turn in reversed(list(_turns(session))):
@@ -67,11 +67,11 @@ def recorded(session: Session, rule: str, masker: Masker) -> list[Turn]:
 
 
 def with_history(data: Mapping[str, Any], turns: Sequence[Turn]) -> tuple[dict[str, Any], int]:
-    """Lay a recorded history under a draft.
+    """Add a recorded history to a draft.
 
     Returns:
-        The entries, and how many turns were left out since they say the rule in other words,
-        or call a tool of the scenario.
+        The entries, and the number of turns left out because they state the rule in other
+        words, or call a tool of the scenario.
 
     Raises:
         ConstraintRotError: no turn is left.
@@ -93,7 +93,7 @@ def with_history(data: Mapping[str, Any], turns: Sequence[Turn]) -> tuple[dict[s
 
 
 def _turns(session: Session) -> Iterator[Turn]:
-    """A user's words, the calls that followed with their results, and the agent's last words."""
+    """Yield turns: the user's text, the following calls and results, and the agent's last text."""
     turn: Turn | None = None
     waiting: list[Turn] = []
     for event in session.events(Losses()):
@@ -118,13 +118,13 @@ def _turns(session: Session) -> Iterator[Turn]:
 
 
 def _finished(turn: Turn) -> Turn:
-    """A turn without empty texts, which no file may hold."""
+    """Return a turn with its empty texts replaced, which a file may not hold."""
     calls = [{**call, "result": call["result"] or "(no output)"} for call in turn["calls"]]
     return {"user": turn["user"], "calls": calls, "reply": turn["reply"] or "(no words)"}
 
 
 def _without(text: str, rule: str) -> str:
-    """A text without the sentences that are the rule's."""
+    """Return a text without the rule's sentences."""
     said = {folded(one) for one in (rule, *sentences(rule))}
     return "".join(one for one in sentences(text) if folded(one) not in said)
 
@@ -134,11 +134,11 @@ def _cut(text: str) -> str:
 
 
 def _masked(turn: Turn, masker: Masker, change: Callable[[str], str]) -> Turn:
-    """A turn with its texts changed, but for the names of tools."""
+    """Return a turn with all texts changed except the names of tools."""
 
     def mapped(value: Any, secret: bool = False, deep: int = _DEEPEST) -> Any:
         nested = isinstance(value, (list, dict))
-        # What lies too deep is not searched for names, and so it is left out whole.
+        # Too deep a value is not searched for secret names, so it is masked whole.
         if not deep if nested else secret and value is not None:
             masker.masked += 1
             return MASK

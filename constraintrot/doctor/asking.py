@@ -34,12 +34,12 @@ class Trial:
     """A model's answer to a request that breaks a rule.
 
     Attributes:
-        rule: its name.
+        rule: the rule's name.
         text: the rule.
-        did: on the context as it is.
-        why: what of the call broke the rule, or what was done instead.
-        did_when_told: the same with the rule said again just before the request: where it
-            is broken there too, the model does not obey this rule, forgotten or not.
+        did: the verdict on the context as it is.
+        why: the part of the call that broke the rule, or what the model did instead.
+        did_when_told: the verdict with the rule repeated just before the request. If the model
+            breaks the rule here too, forgetting does not explain the breach.
     """
 
     rule: str
@@ -50,9 +50,9 @@ class Trial:
 
 
 async def try_rule(context: Sequence[ChatMessage], rule: Rule, model: Model) -> Trial:
-    """Ask for what breaks a rule, on a session's last context, and with the rule said again.
+    """Request a breach of a rule on a session's last context, without and with the rule repeated.
 
-    The model is told of the trigger's tools, and none is executed.
+    The model is offered the trigger's tools; no tool is executed.
 
     Raises:
         ConstraintRotError: the rule has no trigger or no breach.
@@ -90,7 +90,7 @@ def graded(output: ModelOutput, rule: Rule) -> tuple[Did, str]:
 
 
 def as_messages(context: Sequence[tuple[str, str]]) -> list[ChatMessage]:
-    """A context as messages that any provider takes."""
+    """Return a context as messages that every provider accepts."""
     from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
 
     found: list[ChatMessage] = []
@@ -100,12 +100,12 @@ def as_messages(context: Sequence[tuple[str, str]]) -> list[ChatMessage]:
         elif role == "system" and at == 0:
             found.append(ChatMessageSystem(content=text))
         else:
-            # Tool results without their calls are refused, and system messages later on.
+            # Providers refuse tool results without their calls, and later system messages.
             found.append(ChatMessageUser(content=text if role == "user" else f"[{role}]\n{text}"))
     return found
 
 
-# Calls after a loss that the judge is asked about, of each lost rule.
+# Most calls that the judge is asked about, for each lost rule.
 MOST_CALLS = 10
 _LONGEST_CALL = 1_500
 _LONGEST_REASON = 300
@@ -114,12 +114,12 @@ _WORD = re.compile(r"[^\W_]{4,}")
 
 @dataclass(frozen=True)
 class Question:
-    """A session's last context, and what is asked of it.
+    """A session's last context, and the questions about it.
 
     Attributes:
         diagnosis: the session.
         context: the texts after the last compaction, secrets masked.
-        calls: rule, line, time, tool and prompt of each call to be judged.
+        calls: rule, line, time, tool and prompt of each call to judge.
         tried: the rules that have a trigger.
     """
 
@@ -134,25 +134,25 @@ class Question:
         context = sum(len(text) for _, text in self.context.texts)
         judged = sum(len(prompt) for *_, prompt in self.calls)
         triggers = [(one.rule, one.rule.trigger) for one in self.tried if one.rule.trigger]
-        # Each trigger is played twice: as it is, and with the rule said again.
+        # Each trigger is played twice: without and with the rule repeated.
         played = sum(2 * (context + made.characters) + len(rule.text) for rule, made in triggers)
         return context + judged + played
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The rules that the model knew, its judgements and its calls, of one session.
+    """A model's answers about one session.
 
     Attributes:
-        session: its name.
-        known: names of the rules that its answer states as binding.
-        unknown: names of those that it does not.
-        untold: names of those of which the reader of the answer cannot tell.
-        said: its answer.
-        left_out: characters of the context that it was not shown.
-        judged: how many calls the judge decided.
-        undecided: how many it did not.
-        trials: what it did when it was asked for what breaks a rule.
+        session: the session's name.
+        known: names of the rules that the model states as binding.
+        unknown: names of the rules that it does not state as binding.
+        untold: names of the rules that the reader cannot decide.
+        said: the model's answer about the rules in force.
+        left_out: characters of the context that the model was not shown.
+        judged: number of calls that the judge decided.
+        undecided: number of calls that it did not decide.
+        trials: its responses to the triggers.
     """
 
     session: str
@@ -167,7 +167,7 @@ class Answer:
 
 
 def question(diagnosis: Diagnosis, mask: Callable[[str], str]) -> Question | None:
-    """Return the texts that a model would be sent about a session; None if it was not compacted."""
+    """Return the texts to send about a session; None without a compaction or without rules."""
     if not diagnosis.compactions or not diagnosis.histories:
         return None
     tried = [one for one in diagnosis.histories if one.rule.trigger is not None]
@@ -177,7 +177,7 @@ def question(diagnosis: Diagnosis, mask: Callable[[str], str]) -> Question | Non
 def _calls(
     diagnosis: Diagnosis, mask: Callable[[str], str]
 ) -> Iterator[tuple[History, int, str, str, str]]:
-    """The calls after each loss that may have broken the rule."""
+    """Yield the calls after each loss that may have broken the rule."""
     lost = [
         one
         for one in diagnosis.histories
@@ -204,7 +204,7 @@ def _calls(
 
 
 async def ask(asked: Question, agent: Model, by: str, reader: Reader) -> Answer:
-    """Ask which rules are in force, and whether the calls break those that were lost."""
+    """Ask which rules are in force and whether calls broke lost rules, and play the triggers."""
     from constraintrot.evaluation.probe import rules_given
 
     messages = as_messages(asked.context.texts)
@@ -232,7 +232,7 @@ async def ask(asked: Question, agent: Model, by: str, reader: Reader) -> Answer:
 
 
 def _may_concern(history: History, call: Call) -> bool:
-    """Return whether a call shares a word with a rule; the judge is asked of no other."""
+    """Return whether a call shares a word with a rule; the judge sees only these calls."""
     told = " ".join(f"{name}={value}" for name, value in call.arguments.items())
     words = set(_WORD.findall(f"{call.function} {told[:_LONGEST_CALL]}".casefold()))
     return bool(words & set(_WORD.findall(history.rule.text.casefold())))

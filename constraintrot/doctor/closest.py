@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from constraintrot.redaction import beginning
 from constraintrot.rule_text.survival import sentences
 
-# Characters of the new context that are looked through, and sentences that are shown.
+# Characters of the new context that are searched, and sentences shown on each side.
 _LOOKED_AT = 200_000
 _AROUND = 1
 Change: TypeAlias = tuple[Literal["same", "gone", "new"], str]
@@ -20,9 +20,9 @@ class Closest:
     """A passage of the new context.
 
     Attributes:
-        text: the sentence with the most of the rule's words, and its neighbours; empty
-            where no sentence has any.
-        share: how many of the rule's longer words it has, 0 to 1.
+        text: the sentence with the most of the rule's words, and its neighbours; empty if
+            no sentence has any.
+        share: the share of the rule's longer words in that sentence, 0 to 1.
     """
 
     text: str = ""
@@ -30,7 +30,7 @@ class Closest:
 
 
 def closest(rule: str, texts: Iterable[str]) -> Closest:
-    """The passage of some texts that is nearest to a rule."""
+    """Return the passage of some texts that is nearest to a rule."""
     wanted = _words(rule)
     best = Closest()
     left = _LOOKED_AT
@@ -46,7 +46,7 @@ def closest(rule: str, texts: Iterable[str]) -> Closest:
 
 
 def changes(before: str, after: str) -> list[Change]:
-    """Word by word what is the same, what is gone and what is new."""
+    """Return a word-by-word difference: runs of the same, gone and new words."""
     old, new = before.split(), after.split()
     plain = [_bare(word) for word in old], [_bare(word) for word in new]
     found: list[Change] = []

@@ -1,4 +1,4 @@
-"""Questions of the doctor on a terminal: whether to go on, which rules are rules, which drafts are right."""
+"""The doctor's questions on a terminal: whether to go on, and which rules and drafts are right."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ def ask(question: str, yes: bool) -> None:
     """Ask whether to go on.
 
     Raises:
-        ConstraintRotError: the answer is no, or nobody can be asked.
+        ConstraintRotError: the answer is no, or standard input is not a terminal.
     """
     if yes:
         return
@@ -35,17 +35,17 @@ def someone_is_there() -> bool:
 
 
 def terminal(what: str) -> None:
-    """Make sure that somebody can be asked.
+    """Check that somebody can be asked.
 
     Raises:
-        ConstraintRotError: standard input is no terminal.
+        ConstraintRotError: standard input is not a terminal.
     """
     if not someone_is_there():
         raise ConstraintRotError(f"nobody can be asked, as standard input is no terminal; {what}")
 
 
 def confirm_rules(found: Sequence[Diagnosis]) -> None:
-    """Show each rule that was found, and drop those that the user says are not rules."""
+    """Show each found rule, and drop those that the user rejects; the others are accepted."""
     same = _same(found, lambda one: True)
     if not same:
         return
@@ -66,7 +66,7 @@ def confirm_rules(found: Sequence[Diagnosis]) -> None:
 
 
 def confirm_drafts(found: Sequence[Diagnosis]) -> None:
-    """Show the drafts of what breaks a rule, where somebody is there, and judge calls by the right ones."""
+    """Show drafted breaches and judge calls by those not rejected; nothing without a terminal."""
     drafts = _same(found, lambda one: one.draft is not None)
     if not drafts or not someone_is_there():
         return
@@ -82,7 +82,7 @@ def confirm_drafts(found: Sequence[Diagnosis]) -> None:
 
 
 def _same(found: Sequence[Diagnosis], chosen: Callable[[History], bool]) -> list[list[History]]:
-    """The rules of all sessions, those of one text together."""
+    """Return the chosen rules of all sessions, grouped by their text."""
     same: dict[str, list[History]] = {}
     for one in (each for diagnosis in found for each in diagnosis.histories if chosen(each)):
         same.setdefault(one.rule.folded, []).append(one)

@@ -1,7 +1,7 @@
 """The rules in the model's context, message by message, and across compactions.
 
-Of a message only the rules that stand in it are remembered, so a session of any size
-takes memory for its rules, not for its texts.
+Only the rules in a message are remembered, so a session takes memory for its rules, not
+for its texts.
 """
 
 import re
@@ -15,7 +15,7 @@ from constraintrot.rule_text.survival import Survival, best_window
 from constraintrot.rule_text.survival.states import rank
 from constraintrot.scenario.template import Value
 
-# Characters of a text that are looked through for slots, and those that are shown around a rule.
+# Characters of a text that are searched for slots.
 _LONGEST = 200_000
 _TOKEN = re.compile(r"[a-z0-9_\u00df-\u024f]+|[\u3400-\u9fff]")
 _SPACED = str.maketrans(
@@ -29,7 +29,7 @@ class Standing:
 
     Attributes:
         rule: number of the rule.
-        found: its state there, ``verbatim`` or by its slots ``restated``.
+        found: its state there: ``verbatim``, or ``restated`` if only its slots were found.
     """
 
     rule: int
@@ -37,7 +37,7 @@ class Standing:
 
 
 class Presence:
-    """Looks rules up in texts, by their own words or a phrase of each slot that somebody declared."""
+    """Search for rules in texts, by their own words or by a phrase of each declared slot."""
 
     def __init__(self) -> None:
         self.rules: list[Rule] = []
@@ -46,10 +46,10 @@ class Presence:
         self._slotted: list[int] = []
 
     def add(self, rule: Rule) -> int:
-        """Look for a rule from now on; its number."""
+        """Add a rule to search for, and return its number."""
         number = len(self.rules)
         self.rules.append(rule)
-        # Without what leads in to it, and why it is.
+        # The rule without its introduction and its reason.
         ruling = folded(rule.ruling)
         self._patterns.append(
             re.compile(rf"(?:{re.escape(folded(rule.text))}|{re.escape(ruling)})(?!\w)")
@@ -60,7 +60,7 @@ class Presence:
         return number
 
     def standing(self, text: str) -> Iterator[Standing]:
-        """The rules that a text states by their own words or by their slots."""
+        """Yield the rules that a text states by their own words or by their slots."""
         lower = text.casefold()
         words = set(lower.translate(_SPACED).split() if lower.isascii() else _TOKEN.findall(lower))
         near = {number for word in self._wanted.keys() & words for number in self._wanted[word]}
@@ -79,17 +79,17 @@ class Presence:
 
 
 def _key(text: Value) -> str:
-    """The longest word of a text, which is in every text that holds it."""
+    """Return the longest word of a text, by which candidate texts are found."""
     return max(_TOKEN.findall(str(text)), key=len, default="")
 
 
-# Places of one rule that are remembered: as many of the newest, and of the best.
+# Places of one rule that are remembered: this many of the newest, and of the best.
 _MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a rule."""
+    """A message that states a rule, and its number in the session."""
 
     found: Survival
     message: Message
@@ -97,17 +97,17 @@ class Place:
 
 
 class Context:
-    """The model's context, as far as rules stand in it."""
+    """The places of rules in the model's context."""
 
     def __init__(self, presence: Presence) -> None:
         self._presence = presence
         self._places: dict[int, list[Place]] = {}
-        # Identifiers as hashes: a session may have millions.
+        # Hashes of identifiers, because a session may have millions.
         self._keys = array("q")
         self._typed: list[tuple[int, int, str]] = []
 
     def add(self, message: Message) -> list[Standing]:
-        """Take a message in; the rules that stand in it."""
+        """Add a message, and return the rules in it."""
         self._keys.append(hash(message.key) if message.key else 0)
         if not message.text:
             return []
@@ -119,7 +119,7 @@ class Context:
         return found
 
     def note(self, standing: Standing, message: Message) -> None:
-        """Remember that a rule stands in the newest message."""
+        """Remember that the newest message states a rule."""
         places = self._places.setdefault(standing.rule, [])
         places.append(Place(standing.found, without_text(message), self.count - 1))
         if len(places) > 2 * _MOST:
@@ -127,7 +127,7 @@ class Context:
 
     @property
     def count(self) -> int:
-        """The number of messages that were taken in."""
+        """The number of messages that were added."""
         return len(self._keys)
 
     def best(self, rule: int) -> Place | None:
@@ -145,11 +145,11 @@ class Context:
         return min(places, key=lambda one: rank(one.found.state), default=None)
 
     def everywhere(self) -> dict[int, Place]:
-        """For each rule that stands somewhere, where it stands best."""
+        """Return the best place of each rule that has one."""
         return {rule: best for rule in self._places if (best := self.best(rule)) is not None}
 
     def compact(self, compaction: Compaction) -> bool:
-        """Replace the context; False where what was kept could not be found."""
+        """Replace the context; return whether kept messages were found. A rewind needs them."""
         if compaction.replacement is not None:
             self._only(lambda place: place.message.role == "system")
             for message in compaction.replacement:
@@ -158,7 +158,7 @@ class Context:
         kept = compaction.kept
         first, last = self._ordinal(kept.first), self._ordinal(kept.last)
         while first and self._keys[first - 1] == self._keys[first]:
-            first -= 1  # What one line says may be several messages.
+            first -= 1  # One line may give several messages.
         found = not ((kept.first and first is None) or (kept.last and last is None))
         if not compaction.counted and not found:
             return False
@@ -183,12 +183,12 @@ class Context:
 def staying(
     kept: Kept, first: int | None, last: int | None, typed: Sequence[tuple[int, int, str]]
 ) -> Callable[[Message, int], bool]:
-    """Return which messages, each with its number, a compaction keeps.
+    """Return the test whether a compaction keeps a message with a number.
 
     Args:
-        kept: what it keeps.
-        first: number of the first message of its range, where there is one.
-        last: number of the last one.
+        kept: the description of the kept messages.
+        first: number of the first message of the kept range, if there is one.
+        last: number of the last message of that range.
         typed: number, characters and channel of the messages that users may have typed.
     """
     left, least = kept.newest_characters, 0
@@ -212,7 +212,7 @@ def staying(
 
 
 def without_text(message: Message) -> Message:
-    """A message without its text and its calls."""
+    """Return a message without its text and its calls."""
     return Message(
         message.role, "", message.channel, message.line, message.time, message.origin, message.key,
         attached=message.attached,

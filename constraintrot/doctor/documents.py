@@ -1,8 +1,8 @@
-"""The rules that documents and other tools' texts state, read more strictly than what a user says.
+"""The kind of a message's rules: documents are read more strictly than a user's words.
 
-A page that an agent reads is full of sentences that forbid something to somebody: of a
-library's arguments, a licence's, a parser's. So a rule is taken from one only where the
-sentence is a standing one and speaks to whoever works there; from source code none is.
+A page that an agent reads has many sentences that forbid something to somebody else, such as
+a library's caller. So a document's sentence counts as a rule only if it is a standing one and
+addresses its reader; no rule is taken from source code.
 """
 
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ from constraintrot.rule_text.said import Kind
 _RULE_FILES = ("agents", "claude", "gemini", "qwen", "rules", "policy", "policies", "handbook",
                "guideline", "contributing", "conventions", "runbook")  # fmt: skip
 _SUFFIXES = frozenset(["", ".md", ".mdx", ".mdc", ".markdown", ".rst", ".txt", ".adoc", ".org"])
-# A rules file may be data; a source file whose name has one of these words is none.
+# A rules file may have these suffixes too; a source file is never a rules file.
 _DATA = frozenset([".yaml", ".yml", ".json", ".toml"])
-# Their entries are imperatives that were followed already: "Always release the lock".
+# Their entries may be imperatives about past changes: "Always release the lock".
 _LOGS = ("changelog", "changes", "history", "news", "release")
 _LEGAL = ("license", "licence", "copying", "notice", "authors", "copyright", "metadata")
 
 
 def kind(message: Message) -> Kind | None:
-    """Return whether a message's rules are a user's, a document's, or not taken at all."""
+    """Return how a message is read for rules, by its channel and file; None if it is not."""
     if message.role == "assistant":
         return None
     if message.channel in ("user", "project file", "nested file", "mcp"):
@@ -43,8 +43,8 @@ def kind(message: Message) -> Kind | None:
 def is_sent(file: str, names: Sequence[str], cwd: str) -> bool:
     """Return whether a file is an instruction file that is sent with each request.
 
-    True for the instruction file of the session's folder or one above it, and for one of
-    the user's own (``~/.claude/CLAUDE.md``), by the name that this agent reads.
+    True for a file in the session's folder or one above it, or in a folder whose name starts
+    with a dot (``~/.claude/CLAUDE.md``), under one of the ``names`` that this agent reads.
     """
     if not file or not cwd:
         return False

@@ -26,12 +26,12 @@ class Change:
 
     Attributes:
         outcome: the verdict.
-        before: its state in the context before; None where nobody had said it.
+        before: its state in the context before; None if it was not stated by then.
         after: its state in the context after.
-        came_by: where it stood before.
-        stands: the kept message in which it stands after, if one was kept.
-        instead: what the new context says nearest to it, where it did not survive.
-        reading: what the reader said of the new context, where it was asked.
+        came_by: the place that stated it before.
+        stands: the kept message that states it after, if one was kept.
+        instead: the passage of the new context nearest to it, if it did not survive.
+        reading: the reader's verdict on the new context, if it was asked.
     """
 
     outcome: Outcome
@@ -52,14 +52,14 @@ class Compacted:
         line: where in the session.
         time: as written there.
         trigger: ``auto``, ``manual`` or empty.
-        certainty: how sure the context after it is.
+        certainty: how well the context after it is known.
         changes: by number of the rule.
-        summary: the beginning of the texts that the new context consists of.
+        summary: the beginning of the new context's texts.
         at: place in the session: the number of messages before it.
         turns: the user's turns before it.
         new: the texts of the new context that were not in the old one, for the reader.
         texts: all texts of the new context that are written out, up to a limit.
-        before: by number of the rule, where it stood best in the old context.
+        before: by number of the rule, its best place in the old context.
         kept: by number of the rule, the kept message that holds it.
     """
 
@@ -101,9 +101,9 @@ class Broken:
         line: where in the session.
         time: as written there.
         call: the tool.
-        why: what of its arguments broke it.
-        knew: whether the rule stood in the context then; None where nobody can tell.
-        by: ``predicate``, ``draft`` of one, or the judging model's name.
+        why: the part of its arguments that broke the rule.
+        knew: whether the rule was in the context then; None if unknown.
+        by: ``predicate``, ``draft`` (a drafted predicate), or the judging model's name.
         at: place in the session: the number of messages before it.
     """
 
@@ -123,22 +123,22 @@ class History:
     Attributes:
         rule: the rule.
         number: its number in the session.
-        given: where it was first said in force; None where it never was.
+        given: the place where it was first stated in force; None if it never was.
         given_turn: the user's turns until then.
         stated: place and line of each later statement of it.
-        unsaid: places where the session went back to before it was said.
+        unsaid: places where a rewind went back to before its statement.
         later: the user's later turns that share a word with it, which may lift it.
-        revoked: the turn that lifted or changed it; None where no turn did.
+        revoked: the turn that lifted or changed it; None if no turn did.
         broken: calls that broke it.
-        turns: the user's turns from where it was given to its first loss, or the end.
-        lost_at: the compaction of the first loss; None where it was never lost.
-        lost_time: the time of it.
-        said_again: lines where it was said again after that loss.
+        turns: the user's turns from its statement to its first loss, or to the end.
+        lost_at: number of the compaction of the first loss; None if it was never lost.
+        lost_time: the time of that loss.
+        said_again: lines that state it again after that loss.
         sent_by_agent: whether it is in a file that the agent sends with each request.
-        draft: a breach that was drafted from its words; None where it has one, or is of no known form.
+        draft: a breach drafted from its words; None if it has a breach or has no known form.
         drafted: the calls that break it by the draft.
-        draft_accepted: whether somebody confirmed the draft.
-        accepted: whether somebody named it, or confirmed it on the list of those that were found.
+        draft_accepted: whether the user confirmed the draft.
+        accepted: whether the user named the rule or confirmed it in the list of found rules.
     """
 
     rule: Rule
@@ -162,16 +162,16 @@ class History:
 
     @property
     def unknowing(self) -> list[Broken]:
-        """The calls that broke the rule when it was not in the context any more."""
+        """The calls that broke the rule while it was not in the context."""
         return [one for one in self.broken if one.knew is False]
 
     @property
     def judged(self) -> bool:
-        """Return whether any call was judged against it."""
+        """Whether calls were judged against the rule."""
         return self.rule.breach is not None or self.draft_accepted or bool(self.broken)
 
     def accept_draft(self) -> None:
-        """Judge calls by the draft from now on, once somebody confirmed it."""
+        """Confirm the draft, and count the calls that break the rule by it."""
         self.draft_accepted = True
         self.broken += self.drafted
 
@@ -188,14 +188,14 @@ class Diagnosis:
     """One session.
 
     Attributes:
-        session: which.
-        facts: what it says of itself.
+        session: the session.
+        facts: facts that the session states about itself.
         compactions: in order.
         histories: of its rules.
-        losses: what of the file could not be read.
-        messages: how many were read.
-        calls: how many tool calls.
-        turns: how many turns of the user's.
+        losses: counts of the unreadable parts of the file.
+        messages: number of messages that were read.
+        calls: number of tool calls.
+        turns: number of the user's turns.
         error: why reading ended early; empty if it did not.
     """
 
@@ -210,14 +210,14 @@ class Diagnosis:
     error: str = ""
 
     def changed(self) -> Iterator[tuple[Compacted, History, Change]]:
-        """The state of each rule at each compaction, in order."""
+        """Yield the state of each rule at each compaction, in order."""
         histories = {history.number: history for history in self.histories}
         for one in self.compactions:
             for number, change in sorted(one.changes.items()):
                 yield one, histories[number], change
 
     def lost(self) -> list[tuple[Compacted, History, Change]]:
-        """Each loss, in order."""
+        """Return each loss, in order."""
         return [one for one in self.changed() if one[2].outcome == "lost"]
 
     def leave_out(self, dropped: Collection[int]) -> None:
@@ -225,7 +225,7 @@ class Diagnosis:
         gone = {history.number for history in self.histories if id(history) in dropped}
         for made in self.compactions:
             made.changes = {at: one for at, one in made.changes.items() if at not in gone}
-        # Numbers stay what they are, so that changes go on to name their rules.
+        # Rules keep their numbers, by which changes refer to them.
         self.histories = [one for one in self.histories if one.number not in gone]
 
 

@@ -1,8 +1,9 @@
-"""The rules of a session that nobody named, as a model finds them among what was said.
+"""Rules that a model finds in a session's messages, without a file that names them.
 
-The reader ``judge`` is shown all that the user, rules files and MCP servers said. The local reader
-misses most rules and word lists take much for one, so both are asked: a rule is listed that the
-local reader is sure of, or that word lists took and it does not rule out (results/doctor.md).
+The reader ``judge`` sees the messages of the user, rules files and MCP servers. The local reader
+misses most rules, and word lists have many false positives, so both are used: a rule is listed if
+the local reader is sure of it, or if word lists find it and the local reader does not rule it out
+(results/doctor.md).
 """
 
 import asyncio
@@ -14,15 +15,15 @@ from constraintrot.doctor.rules import Rule, folded, named
 from constraintrot.doctor.verdicts import MOST_RULES, observe
 from constraintrot.rule_text.reader import FoundRule, Passage, Reader, ReaderName, Speaker
 
-# Least probability of a rule that word lists took, of one that the local reader alone takes, and of
-# one that a judge finds; chosen on the half of results/doctor.md that was looked at.
+# Least probability of a rule that word lists found too, of one by the local reader alone, and of
+# one by a judge; chosen on the development half of results/doctor.md.
 AGREED, ALONE, JUDGED = 0.2, 0.4, 0.5
-# Characters of a session that a reader is shown, the first ones: rules are mostly said early.
+# First characters of a session that a reader is shown: most rules are stated early.
 _SHOWN = {"judge": 60_000, "local": 4_000}
 
 
 def passages(session: Session, reader: ReaderName) -> list[tuple[Message, Passage]]:
-    """Return the messages of a session that may set rules, as many as a reader is shown."""
+    """Return the messages of a session that may set rules, up to the reader's limit."""
     left, found = _SHOWN.get(reader, 0), list[tuple[Message, Passage]]()
     for event in session.events(Losses()):
         if left > 0 and isinstance(event, Message) and event.text and kind(event) == "rules":
@@ -55,7 +56,7 @@ def find(session: Session, reader: Reader, name: ReaderName) -> list[Rule]:
 def _agreed(
     session: Session, pairs: Sequence[tuple[Message, Sequence[FoundRule]]]
 ) -> Iterator[Rule]:
-    """The rules that word lists take, but for those that the local reader rules out."""
+    """Yield the rules that word lists find, except those that the local reader rules out."""
     shown = {message.line for message, _ in pairs}
     likely = [one for _, rules in pairs for one in rules if one.probability >= AGREED]
     for history in observe(session, None).histories:

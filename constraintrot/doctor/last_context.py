@@ -1,4 +1,4 @@
-"""The texts of a session's context at its end, as the agent's model would be shown them."""
+"""The context at the end of a session, as the agent's model would be shown it."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from constraintrot.coding_agents.sessions.events import Compaction, Losses, Mess
 from constraintrot.doctor.context import staying
 from constraintrot.doctor.findings import Diagnosis
 
-# A model is shown so much of a context: the newest characters, whole messages.
+# Most characters of a context that a model is shown: the newest whole messages.
 LONGEST = 60_000
-# Characters that are held while a session is read: what a compaction keeps may be old.
+# Characters held while a session is read: a compaction may keep old messages.
 _HELD = 2_000_000
 _MOST = 50_000
 
 
 @dataclass(frozen=True)
 class Shown:
-    """The messages that a model is shown."""
+    """The messages that a model is shown, and the number of characters left out."""
 
     texts: Sequence[tuple[str, str]]
     left_out: int
 
 
 def shown(found: Diagnosis, mask: Callable[[str], str]) -> Shown:
-    """The context at the end of a session that was diagnosed."""
+    """Return the context at the end of a diagnosed session."""
     return read(found.session).shown(_sent(found), mask)
 
 
 def read(session: Session) -> LastContext:
-    """The context at the end of a session."""
+    """Return the context at the end of a session."""
     context = LastContext()
     for event in session.events(Losses()):
         if isinstance(event, Message):
@@ -42,7 +42,7 @@ def read(session: Session) -> LastContext:
 
 
 def _sent(found: Diagnosis) -> list[str]:
-    """The instruction files that the agent sends though the session does not hold them."""
+    """Return texts for the instruction files that the agent sends but the session lacks."""
     files = dict.fromkeys(one.rule.file for one in found.histories if one.sent_by_agent)
     texts = (
         "\n".join(f"- {one.rule.text}" for one in found.histories if one.rule.file == file)
@@ -55,8 +55,8 @@ class LastContext:
     """The messages of a context, through its compactions.
 
     Attributes:
-        held: the messages, the oldest dropped where they are too many.
-        left_out: characters of those that were dropped.
+        held: the messages; the oldest are dropped if there are too many.
+        left_out: characters that were dropped or cut.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class LastContext:
         self._dropped = False
 
     def add(self, message: Message) -> None:
-        """Take a message in; one without a text too, as a compaction may name it."""
+        """Add a message, even an empty one: a compaction may refer to its key."""
         self.left_out += max(0, len(message.text) - LONGEST)
         self.held.append(replace(message, text=message.text[:LONGEST]))
         self._size += len(self.held[-1].text)
@@ -83,7 +83,7 @@ class LastContext:
         kept = [
             one
             for one in self._kept(compaction)
-            # What is written out holds the system's messages anew, or leaves them as they are.
+            # A written-out context repeats the system messages or leaves them in force.
             if compaction.replacement is None or (one.role == "system" and one.text not in told)
         ]
         self.held.clear()
@@ -97,7 +97,7 @@ class LastContext:
         at = {one.key: number for number, one in enumerate(held) if one.key}
         first, last = at.get(kept.first), at.get(kept.last)
         if kept.first and first is None and self._dropped:
-            # It is older than all that is held.
+            # It is older than all held messages.
             first = 0
         missing = (kept.first and first is None) or (kept.last and last is None)
         if not compaction.counted and missing:
@@ -107,13 +107,13 @@ class LastContext:
         return [one for number, one in enumerate(held) if stays(one, number)]
 
     def shown(self, before: Sequence[str], mask: Callable[[str], str]) -> Shown:
-        """The newest of it."""
+        """Return the ``before`` texts and the newest messages that fit, masked."""
         left, texts = LONGEST - sum(map(len, before)), deque[tuple[str, str]]()
         out = self.left_out
         for one in reversed([one for one in self.held if one.text]):
             left -= len(one.text)
             if left < 0 and texts:
-                # No older one either: a context with holes is none that there was.
+                # Stop here: a context with gaps never existed.
                 left = -self._size
                 out += len(one.text)
             else:

@@ -1,6 +1,6 @@
-"""The reader that the doctor reads with: its choice, its cost, its progress, its trustworthiness.
+"""The doctor's reader: its choice, its cost, its progress and its trustworthiness.
 
-``local`` is the default where its weights and llama.cpp are on the machine; it sends nothing away.
+``local`` is the default if its weights and llama.cpp are on the machine; it sends nothing away.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 # Characters that the local model reads in a second on one core: `python -m results.tools.doctor.free`.
 RATE = 230
-# A character of a text is read once, and its sentence again with the form of a question.
+# Characters read per character of a text: once whole, and its sentence in a question's form.
 _PER_CHARACTER = 5
-# The local reader is no default where it would take longer, in seconds.
+# Most seconds for which the local reader is used by default.
 LONGEST = 600
 
 
@@ -37,8 +37,8 @@ class Chosen:
 
     Attributes:
         kind: ``words``, ``local`` or ``judge``.
-        reader: who is asked.
-        why: the reason for it, in words.
+        reader: the reader.
+        why: the reason for the choice, in words.
         trust: how far its answers can be trusted, in a sentence.
     """
 
@@ -54,12 +54,12 @@ class Chosen:
 
 
 def choose(name: ReaderName | None, judge: Callable[[], Model] | None = None) -> Chosen:
-    """Return the reader that was asked for, or without a name the default of this machine.
+    """Return the named reader, or without a name the default of this machine.
 
     ``judge`` makes the model of the reader ``judge``, if one was named.
 
     Raises:
-        ConstraintRotError: that reader is not to be had here.
+        ConstraintRotError: the named reader cannot be used here.
     """
     missing = lacking() if name in (None, "local") else ""
     if name == "local" and missing:
@@ -74,7 +74,7 @@ def choose(name: ReaderName | None, judge: Callable[[], Model] | None = None) ->
 
 
 def lacking() -> str:
-    """Return why the local reader cannot be used here; nothing if it can."""
+    """Return why the local reader cannot be used here; empty if it can."""
     if not installed("xllamacpp") or not installed("inspect_ai"):
         return "llama.cpp is not installed: pip install 'constraintrot[local,eval]'"
     from constraintrot.models.in_process import weights
@@ -94,11 +94,11 @@ class Cost:
     """The cost of a read.
 
     Attributes:
-        questions: of all rules about all texts.
-        characters: that are read for them.
-        rules: that are asked about.
-        compactions: whose new contexts are read.
-        seconds: that the local model would take on this machine.
+        questions: number of questions, over all rules and texts.
+        characters: number of characters that are read for them.
+        rules: number of rules that are asked about.
+        compactions: number of compactions whose new contexts are read.
+        seconds: estimated duration with the local model on this machine.
     """
 
     questions: int
@@ -109,7 +109,7 @@ class Cost:
 
 
 def finding_seconds(size: int) -> float:
-    """Return how long the local model takes to find rules in texts of so many characters."""
+    """Return the seconds for the local model to find rules in texts of ``size`` characters."""
     return size * _PER_CHARACTER / (RATE * _cores())
 
 
@@ -163,17 +163,17 @@ def _local(why: str) -> Chosen:
 
 
 class WordsFirst:
-    """The local reader, which is not asked where word lists decide: they are surer, and cost nothing."""
+    """The local reader, used only if word lists are undecided: they are surer, and cost nothing."""
 
     def __init__(self, reader: Reader) -> None:
         self.name, self._reader, self._words = reader.name, reader, WordsReader()
 
     async def rules(self, passages: Sequence[Passage]) -> list[list[FoundRule]]:
-        """The standing instructions of passages; see ``Reader.rules``."""
+        """Return the standing instructions of passages; see ``Reader.rules``."""
         return await self._reader.rules(passages)
 
     async def states(self, rules: Sequence[Rule], texts: Sequence[str]) -> list[Reading]:
-        """The state of each rule; see ``Reader.states``."""
+        """Return the state of each rule; see ``Reader.states``."""
         found = await self._words.states(rules, texts)
         left = [at for at, one in enumerate(found) if one.state == "cannot tell"]
         asked = await self._reader.states([rules[at] for at in left], texts) if left else []

@@ -1,4 +1,4 @@
-"""The rules that are looked for: from files, or as somebody said them in a session."""
+"""The rules to search for, from files or from a session."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Trigger:
     """A request that cannot be done without breaking the rule.
 
     Attributes:
-        says: what the user asks.
-        tools: what the model is told of; nothing is ever executed.
+        says: the user's request.
+        tools: the tools that the model is offered; they are never executed.
     """
 
     says: str
@@ -58,7 +58,7 @@ class Trigger:
         Errors begin with ``where``.
 
         Raises:
-            ConstraintRotError: it is no such request.
+            ConstraintRotError: the entry is not of this form.
         """
         try:
             written = _Request.model_validate(told)
@@ -75,12 +75,12 @@ class Trigger:
         return cls(" ".join(written.says.split()), tuple(tools))
 
 
-# A longer one is a document, and more than these are many documents.
+# A longer text is a document, not a rule.
 LONGEST_RULE = 2_000
 MOST_RULES = 1_000
 
 
-# Of a longer text, the clause that rules is shown.
+# Longest rule that is shown whole; of a longer one the ruling clause is shown.
 _SHOWN_WHOLE = 100
 _MARKS = re.compile(r"\*\*|__|[`\"“”„«»]")
 _ITEM = re.compile(r"\s*+(?:[-*+]|\d{1,3}[.)])\s++(?=\S)")
@@ -88,19 +88,19 @@ _ITEM = re.compile(r"\s*+(?:[-*+]|\d{1,3}[.)])\s++(?=\S)")
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule, and how it is found again in a text.
+    """A rule, and the means to find it in a text.
 
     Attributes:
         name: short, unique in a report.
         text: as it was given.
-        slots: what must stand in a text; empty where nobody says it.
-        breach: what call breaks it; None where nobody says it.
-        trigger: a request that would break it, for a model to be tried with.
-        file: the rules file that it is from; empty for one that was found in a session.
-        channel: how it came into the session; empty for one from a file.
-        origin: the file or tool that brought it there.
-        line: where in the session it was said first.
-        time: when.
+        slots: values that a text has to contain; empty if none are declared.
+        breach: the test whether a call breaks it; None if none is declared.
+        trigger: a request that would break it, to try a model with.
+        file: the rules file that it is from; empty if it was found in a session.
+        channel: how it came into the session; None for a rule from a file.
+        origin: the file or tool that brought it into the session.
+        line: line of the session that stated it first.
+        time: time of that line.
         session: the session's name.
     """
 
@@ -123,27 +123,27 @@ class Rule:
 
     @cached_property
     def ruling(self) -> str:
-        """Its text without what leads in to it and why it is."""
+        """Its text without the introduction and the reason."""
         return ruling(self.text)
 
     @property
     def clause(self) -> str:
-        """The words that rule, where its text is long: what is shown of it."""
+        """The text to show: the whole rule, or the ruling clause of a long one."""
         return self.text if len(self.text) <= _SHOWN_WHOLE else self.ruling
 
     @property
     def folded(self) -> str:
-        """Its text for comparison with another's."""
+        """Its text in the form for comparisons."""
         return folded(self.text)
 
 
 def folded(text: str) -> str:
-    """A text without case, blanks, list marks, emphasis, quotes and the stop at its end."""
+    """Return a text without case, extra blanks, list marks, emphasis, quotes and final stop."""
     return re.sub(r"\s+", " ", _MARKS.sub("", text)).strip(" -*•.!。！").casefold()
 
 
 class _Written(Strict):
-    """A rule of a rules.yaml."""
+    """An entry of a rules.yaml."""
 
     text: str = Field(min_length=3, max_length=LONGEST_RULE)
     id: str = ""
@@ -159,10 +159,10 @@ class _File(Strict):
 
 
 def read(path: Path) -> list[Rule]:
-    """The rules of a file: YAML, or Markdown as of AGENTS.md.
+    """Read the rules of a file: YAML, or Markdown such as AGENTS.md.
 
     Raises:
-        ConstraintRotError: it cannot be read, is no rules file, or holds no rule.
+        ConstraintRotError: the file cannot be read, is not a rules file, or has no rule.
     """
     text = read_text(path, error=ConstraintRotError)
     found = (
@@ -230,7 +230,7 @@ def _from_markdown(path: Path, text: str) -> list[Rule]:
 
 
 def _items(text: str) -> Iterator[str]:
-    """List items that say what to do, and what else the extraction rules find."""
+    """Yield list items that state rules, and further rules that the extraction finds."""
     taken: list[str] = []
     for line in re.sub(r"```.*?(?:```|\Z)", "", text, flags=re.DOTALL).splitlines():
         item = _ITEM.match(line.rstrip())
@@ -254,14 +254,14 @@ def _is_rule(item: str) -> bool:
 
 
 def named(text: str, taken: Collection[str]) -> str:
-    """A short name from the words of a rule, that no other rule has."""
+    """Return a short unused name from the words of a rule."""
     words = re.findall(r"[\w]+", Masker(library=False)(text).replace(MASK, " ").casefold())
     telling = [word for word in words if len(word) > 2 and word not in ("the", "and", "any", "for")]
     return unused("-".join(telling[:4])[:40] or "rule", taken)
 
 
 def unused(name: str, taken: Collection[str]) -> str:
-    """A name, with a number behind it where it is taken."""
+    """Return a name, with a number appended if it is taken."""
     found, number = name, 2
     while found in taken:
         found, number = f"{name}-{number}", number + 1

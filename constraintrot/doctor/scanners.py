@@ -30,23 +30,23 @@ from constraintrot.evaluation.readers import make
 
 @scanner(messages="all", events=["model", "compaction"])
 def rule_survival(rules: str | None = None, reader: str | None = None) -> Scanner[Transcript]:
-    """A result for each rule and compaction; its value is the outcome, as ``lost``.
+    """Scan for lost rules: one result per rule and compaction, with the outcome as its value.
 
     Args:
         rules: a rules file; by default the rules that were said in each transcript.
-        reader: ``words``, ``local`` or ``judge``; by default the role ``judge`` where a model
-            has it, else ``words``.
+        reader: ``words``, ``local`` or ``judge``; by default ``judge`` if a model has that role,
+            else ``words``.
     """
     return _scan(rules, reader, _survival)
 
 
 @scanner(messages="all", events=["model", "compaction"])
 def rule_broken(rules: str, reader: str | None = None) -> Scanner[Transcript]:
-    """A result for each rule that says what call breaks it; its value is how many did.
+    """Scan for broken rules: one result per rule with a breach, with the count as its value.
 
     Args:
         rules: a rules.yaml in which rules have a ``breach``.
-        reader: as of ``rule_survival``; it says whether a rule was in the context.
+        reader: as in ``rule_survival``; it decides whether a rule was in the context.
     """
     return _scan(rules, reader, _broken)
 
@@ -63,7 +63,7 @@ def _scan(
 async def diagnosis(
     transcript: Transcript, rules: str | None, reader: str | None = None
 ) -> Diagnosis:
-    """The state of the rules in a transcript."""
+    """Return the diagnosis of a transcript."""
     session = Session(
         Path(transcript.source_uri or "transcript"), transcript.transcript_id, "scout",
         transcript.source_type or "transcript", 0, (), partial(_events, transcript),
@@ -93,7 +93,7 @@ def _survival(found: Diagnosis) -> Iterator[Result]:
         yield Result(
             value=change.outcome,
             label=history.rule.name,
-            # A list of results keeps of each its explanation, and not its metadata.
+            # In a list of results Scout keeps the explanations but not the metadata.
             explanation=f"{history.rule.text}: {STATE[after]} after compaction"
             f" {made.number} ({made.certainty} context)",
             metadata={

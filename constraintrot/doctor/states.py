@@ -1,6 +1,6 @@
-"""The verdicts on each rule and compaction, by what a reader of rules says of the new contexts.
+"""The verdicts on each rule and compaction, from a reader's answers about the new contexts.
 
-A reader's answer of middling probability decides nothing: ``SURE`` says from where on it does.
+An answer of middling probability is undecided; ``SURE`` is the distance that decides.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,14 +12,14 @@ from constraintrot.doctor.closest import closest
 from constraintrot.doctor.findings import Change, Compacted, Diagnosis, History, Outcome, Turn
 from constraintrot.rule_text.reader import Reader, Reading, Rule
 
-# A probability so far from even odds decides; chosen on the half of results/doctor.md that was
-# looked at, and measured on the other.
+# Distance of a deciding probability from even odds; chosen on the development half of
+# results/doctor.md, and measured on the other half.
 SURE = 0.2
-# What a turn of the user's does to a rule that it neither keeps nor leaves alone. The local reader
-# calls most lifted rules scoped or attributed.
+# States of a rule that a user's turn lifted or changed. The local reader calls most lifted rules
+# scoped or attributed.
 _LIFTED = frozenset(["contradicted", "weakened", "scoped", "attributed"])
 _FREE = 0.4
-# Characters of a question beside text and rule, and of the pieces that a long text is read in.
+# Characters of a question beside text and rule, and of the pieces of a long text.
 _FORM, _PIECE = 220, 6_000
 Count: TypeAlias = Callable[[int], None]
 """Called with the number of characters that were read."""
@@ -31,11 +31,11 @@ async def conclude(
     """Fill in the verdicts of a session, in the order of its compactions.
 
     Args:
-        found: what ``constraintrot.doctor.verdicts.observe`` gives.
-        reader: who says what became of a rule in a text.
-        count: told of the characters of each question.
-        together: ask about all turns between two compactions at once, for a reader that is paid
-            by the call.
+        found: the result of ``constraintrot.doctor.verdicts.observe``.
+        reader: the reader that decides a rule's state in a text.
+        count: receives the number of characters of each question.
+        together: whether to ask about all turns between two compactions at once, for a reader
+            that is paid per call.
     """
     await _revocations(found, reader, count, together)
     for made in found.compactions:
@@ -50,7 +50,7 @@ async def conclude(
 
 
 async def _revocations(found: Diagnosis, reader: Reader, count: Count, together: bool) -> None:
-    """Note the turns that lift or change rules."""
+    """Record the turns that lift or change rules."""
     turns = list(_turns(found.histories))
     groups = [[one] for one in turns]
     if together:
@@ -70,13 +70,13 @@ async def _revocations(found: Diagnosis, reader: Reader, count: Count, together:
                 its = [turn for turn, some in group if history in some]
                 quoted = [turn for turn in its if reading.quote and reading.quote in turn.text]
                 turn = (quoted or its)[-1]
-                # A rule that is lifted once more was lifted from the first time on.
+                # If a lifted rule is lifted again, the first turn counts.
                 if not is_revoked(history, turn.at):
                     history.revoked = turn
 
 
 def characters(found: Diagnosis) -> tuple[int, int]:
-    """Return how many questions a reader would be asked about a session, and their characters."""
+    """Return the number of questions to a reader about a session, and their characters."""
     asked = [(one, [turn.text]) for turn, one in _turns(found.histories)]
     for made in found.compactions:
         open_ = [one for one in found.histories if _is_open(one, found, made)]
@@ -87,10 +87,7 @@ def characters(found: Diagnosis) -> tuple[int, int]:
 def in_force(history: History, found: Diagnosis, at: int) -> bool | None:
     """Return whether a rule was in the context at a place of the session.
 
-    The verdicts on the compactions before that place have to stand.
-
-    Returns:
-        None where nobody can tell.
+    The verdicts on the compactions before that place must be known. None if it is undecided.
     """
     if history.sent_by_agent:
         return True
@@ -126,14 +123,14 @@ def _stated_between(history: History, first: int, end: int) -> bool:
 
 
 def _turns(histories: Sequence[History]) -> Iterator[tuple[Turn, list[History]]]:
-    """The turns that may lift rules, with these rules, in order."""
+    """Yield the turns that may lift rules, in order, with these rules."""
     turns = {turn.at: turn for one in histories for turn in one.later}
     for at in sorted(turns):
         yield turns[at], [one for one in histories if any(each.at == at for each in one.later)]
 
 
 def _is_open(history: History, found: Diagnosis, made: Compacted) -> bool:
-    """Return whether only a reader can say what became of a rule at a compaction."""
+    """Return whether a rule's fate at a compaction needs a reader."""
     return (
         in_force(history, found, made.at) is not False
         and not history.sent_by_agent
@@ -148,7 +145,7 @@ def _asked(history: History) -> Rule:
 
 
 def _size(histories: Sequence[History], texts: Sequence[str]) -> int:
-    """The characters that the local reader reads: each piece of the text once, then each rule."""
+    """Return the characters that the local reader reads: each piece of text, and its questions."""
     size = sum(map(len, texts))
     rules = sum(len(one.rule.text) + _FORM for one in histories)
     return size + max(1, ceil(size / _PIECE)) * rules
@@ -177,7 +174,7 @@ def _change(history: History, found: Diagnosis, made: Compacted, reading: Readin
 
 
 def _settle(history: History, found: Diagnosis) -> None:
-    """Note a rule's first loss, how long it lived, and what broke it."""
+    """Record a rule's first loss, its lifetime in turns, and the calls that broke it."""
     lost = next(
         (made for made in found.compactions if made.changes[history.number].outcome == "lost"), None
     )

@@ -1,6 +1,6 @@
-"""One pass over a session: its rules, where they stand, its compactions, and the calls that break rules.
+"""One pass over a session: its rules, their places, its compactions, and calls that break rules.
 
-What the reader of rules says of the new contexts is in ``constraintrot.doctor.states``.
+The reader's verdicts on the new contexts are in ``constraintrot.doctor.states``.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ from constraintrot.rule_text.said import Kind, stated
 from constraintrot.rule_text.survival import SURVIVED, Survival
 from constraintrot.rule_text.words import WordsReader
 
-# Rules that are looked for in one session where none are given.
+# Most rules to search for in one session if none are given.
 MOST_RULES = 60
-# Of these, from pages and tools that set no rules as a handbook does.
+# Most of these from pages and tools, which unlike a handbook do not set rules.
 _MOST_TOLD = 20
 # Characters at the beginning and end of a message that are searched for rules.
 _SEARCHED = 20_000
@@ -32,9 +32,9 @@ _SEARCHED = 20_000
 _SHOWN = 8_000
 _READ = 12_000
 _MOST_BREACHES = 50
-# Statements of one rule that are remembered.
+# Most statements of one rule that are remembered.
 _MOST_STATED = 1_000
-# Turns that may lift a rule: so many of each rule, so many characters of each.
+# Turns that may lift a rule: most per rule, and most characters of each.
 _MOST_LATER = 20
 _LONGEST_TURN = 1_500
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -43,9 +43,9 @@ _HAN = re.compile("[\u3400-\u9fff]+")
 
 
 def diagnose(session: Session, rules: Sequence[Rule] | None) -> Diagnosis:
-    """Read a session with the reader ``words``, and say what became of its rules.
+    """Read a session with the reader ``words``, and return the fate of its rules.
 
-    Without rules, those are taken that the user, files and tools said in it.
+    If ``rules`` is None, they are extracted from the user's, files' and tools' messages.
     """
     found = observe(session, rules)
     asyncio.run(conclude(found, WordsReader()))
@@ -53,7 +53,7 @@ def diagnose(session: Session, rules: Sequence[Rule] | None) -> Diagnosis:
 
 
 def observe(session: Session, rules: Sequence[Rule] | None) -> Diagnosis:
-    """Read a session as ``diagnose`` does, without the verdicts that a reader of rules gives."""
+    """Read a session as ``diagnose`` does, without the reader's verdicts."""
     return _Reading(session, rules).read()
 
 
@@ -71,7 +71,7 @@ class _Reading:
         self._since: list[tuple[int, Message, list[Standing]]] = []
         self._room = 0
         self._cut = 0
-        # Hashes of what was said to the model: a session may have millions of messages.
+        # Hashes of the texts shown to the model: a session may have millions of messages.
         self._seen: set[int] = set()
         self._stems: dict[int, frozenset[str]] = {}
         self._drafts: dict[int, Breach] = {}
@@ -79,7 +79,7 @@ class _Reading:
             self._watch(rule)
 
     def read(self) -> Diagnosis:
-        """The diagnosis."""
+        """Read the session, and return the diagnosis."""
         try:
             for event in self.found.session.events(self.found.losses):
                 if isinstance(event, Message):
@@ -89,7 +89,7 @@ class _Reading:
                 else:
                     self._facts(event)
         except Exception as error:
-            # Whatever a hostile file does, what was read of it is reported.
+            # Even for a hostile file, the part that was read is reported.
             self.found.error = f"{type(error).__name__}: {error}"
         self._settle()
         if self._cut:
@@ -120,8 +120,8 @@ class _Reading:
     def _message(self, message: Message) -> None:
         if message.role == "tool":
             message = replace(message, text=without_line_numbers(message.text))
-        # What the agent attaches may come after the user's next turn; what the user says
-        # there is no part of what the compaction left.
+        # Attached messages may follow the user's next turn, which is not part of the new
+        # context.
         answers = message.role in ("assistant", "tool") and not message.attached
         if self._pending is not None and answers:
             self._settle()
@@ -129,7 +129,7 @@ class _Reading:
         self.found.turns += message.channel == "user"
         if message.role == "user":
             self._seen.add(hash(message.text))
-        # The agent's own calls are made with what it knew before them.
+        # Before the message is added: the agent's calls use its earlier context.
         self._calls(message)
         standing = self._context.add(message)
         if self._extracting and (self._pending is None or not message.attached):
@@ -148,7 +148,7 @@ class _Reading:
                 self._new.append(message.text)
 
     def _later(self, message: Message, at: int) -> None:
-        """Note a turn that shares a word with a rule that was said before: it may lift the rule."""
+        """Record a turn that shares a word with an earlier rule, which it may lift."""
         text = message.text[:_LONGEST_TURN]
         words = _stems(text)
         for history in self.found.histories:
@@ -159,12 +159,12 @@ class _Reading:
                 history.later = [*history.later[1 - _MOST_LATER :], Turn(at, message.line, text)]
 
     def _given(self, at: int, message: Message, standing: Sequence[Standing]) -> None:
-        """Note where rules are said first, and again."""
+        """Record the places where rules are stated first, and again."""
         for one in standing:
             history = self.found.histories[one.rule]
             if one.found.state not in SURVIVED or message.channel == "agent":
                 continue
-            # Code is full of words that forbid something; a rule in it is one word for word.
+            # Code has many words that forbid something, so only a verbatim rule counts there.
             code = message.channel in ("tool", "file") and kind(message) != "rules"
             if message.channel == "summary" or (code and one.found.state != "verbatim"):
                 continue
@@ -175,7 +175,7 @@ class _Reading:
                 history.stated.append((at, message.line))
 
     def _extract(self, message: Message) -> list[Standing]:
-        """Look for rules that nobody named; those found stand in this message."""
+        """Extract new rules from a message, and return them as found in it."""
         of = kind(message)
         told = sum(one.rule.channel in ("file", "tool") for one in self.found.histories)
         full = of != "rules" and told >= _MOST_TOLD
@@ -251,7 +251,7 @@ class _Reading:
         self._room = 200_000
 
     def _settle(self) -> None:
-        """The new context is complete: note which kept messages hold the rules."""
+        """Complete the pending compaction: record which kept messages hold the rules."""
         made, self._pending = self._pending, None
         if made is None:
             return
@@ -268,7 +268,7 @@ class _Reading:
 
 
 def _fitting(texts: Sequence[str]) -> tuple[str, ...]:
-    """Texts without blocks of code, as many characters as are kept for the reader."""
+    """Return texts without code blocks, up to the reader's limit of characters."""
     left, found = _READ, list[str]()
     for text in texts:
         told = _CODE.sub("", text[: 4 * _READ])[:left].strip()
@@ -278,12 +278,12 @@ def _fitting(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _stems(text: str) -> frozenset[str]:
-    """The beginnings of a text's longer words, and the pairs of its Chinese characters."""
+    """Return the beginnings of a text's longer words, and its pairs of Chinese characters."""
     pairs = (run[at : at + 2] for run in _HAN.findall(text) for at in range(len(run) - 1))
     return frozenset([*(word[:5] for word in _WORD.findall(text.casefold())), *pairs])
 
 
 def _sent(rule: Rule, found: Diagnosis) -> bool:
-    """Return whether a rule is of a file, named or read in the session, that the agent sends."""
+    """Return whether a rule is from a file that the agent sends with each request."""
     read = rule.origin if rule.channel == "nested file" else ""
     return is_sent(rule.file or read, found.session.project_files, found.facts.cwd)

@@ -42,7 +42,7 @@ def became(change: Change) -> str:
 
 
 def advice(found: Diagnosis, history: History, seeds: str = "") -> str:
-    """What to do about a loss, in a line.
+    """Return one line of advice about a loss.
 
     ``seeds`` is the folder that lost rules are written to as seeds, or empty.
     """
@@ -57,12 +57,12 @@ def advice(found: Diagnosis, history: History, seeds: str = "") -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number and a noun in the singular or the plural."""
+    """Return a number and a noun, in the singular or the plural."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def clock(time: str) -> str:
-    """The hour of a time, or what is known instead."""
+    """Return the hours and minutes of an ISO time; empty if it is not one."""
     try:
         return datetime.fromisoformat(time).strftime("%H:%M")
     except (ValueError, TypeError):
@@ -70,7 +70,7 @@ def clock(time: str) -> str:
 
 
 def when(made: Compacted) -> str:
-    """A compaction as words: by its time, else by its line."""
+    """Return words for a compaction, with its time or else its line."""
     hour = clock(made.time)
     return f"the compaction of {hour}" if hour else f"the compaction at line {made.line}"
 
@@ -90,7 +90,7 @@ def lived(history: History) -> str:
 
 
 def source(history: History) -> str:
-    """By what channel a rule came."""
+    """Return words for the channel and origin of a rule."""
     given = history.given
     if given is None:
         return "never said in this session"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CODE = "cluster"
-"""Column that a prepared frame has: the number of each row's cluster."""
+"""Column of a prepared frame: the number of each row's cluster."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +58,14 @@ def labels(frame: pd.DataFrame, by: Sequence[str] = CLUSTER) -> npt.NDArray[np.i
     """Return the cluster of each row, as a number.
 
     By default a cluster is a variant together with all variants whose request has the same
-    text: two seeds that draw the same request are one observation, not two. Of several
-    recorded sessions each is one cluster, whatever is asked at its end.
+    text: two seeds that draw the same request are one observation. If there are several
+    recorded sessions, each session is a cluster, for all requests at its end.
 
     Raises:
         ParameterError: the frame lacks a column.
     """
     if tuple(by) == CLUSTER and CODE in frame:
-        # Grouping by texts takes longer.
+        # Faster than grouping by texts.
         return by_appearance(frame[CODE].to_numpy())
     variants = _grouped(frame, by)
     if tuple(by) != CLUSTER:
@@ -100,12 +100,12 @@ def sessions(frame: pd.DataFrame) -> int:
 
 
 def variants(frame: pd.DataFrame) -> int:
-    """Return the number of variants, whatever their requests."""
+    """Return the number of variants, even if some have the same request."""
     return int(frame.groupby(list(CLUSTER), dropna=False, observed=True).ngroups)
 
 
 def by_appearance(codes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """Number the clusters anew in the order of their appearance, on which resamples depend."""
+    """Renumber the clusters in order of appearance, on which bootstrap resamples depend."""
     import pandas as pd
 
     return np.asarray(pd.factorize(codes)[0], np.intp)
@@ -147,7 +147,7 @@ def arms(
         on: columns to match on. By default all of ``KEYS`` that no arm fixes, without
             those in which two arms have no value in common (a control has no
             compactor).
-        unmatched: keep the episodes that some arm lacks; there its value is nan.
+        unmatched: whether to keep episodes that some arm lacks, with nan there.
 
     Raises:
         ParameterError: an arm is empty or has an episode twice, the arms have no
@@ -256,7 +256,7 @@ def _keys(parts: Mapping[str, pd.DataFrame], fixed: set[str]) -> list[str]:
         if key in tables[0]
         and key not in fixed
         and (
-            # Always matched: episodes of different variants are no pair.
+            # Always matched: episodes of different variants are not a pair.
             key in IDENTITY
             or all(
                 set(left[key].unique()) & set(right[key].unique())

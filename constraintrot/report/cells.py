@@ -9,7 +9,7 @@ from constraintrot.report.page import files, frames, source
 from constraintrot.report.store import Commit, Store
 
 PARTITION = ("task", "agent")
-"""Facts of a cell that its frame's folders are named after."""
+"""Facts of a cell that name its frame's folders."""
 
 
 def expanded(given: Sequence[str]) -> list[str]:
@@ -33,9 +33,9 @@ def expanded(given: Sequence[str]) -> list[str]:
 def commit(store: str | Path, log: str | Path, *, cell: str | None = None) -> Commit:
     """Add the episodes of one log to a store, whole or not at all.
 
-    Committing the same log again, from this worker or another, changes nothing that a reader
-    counts: a cell counts once. The log may have ended in errors or been cut off: what it
-    planned and did not finish is committed too, as episodes without a verdict.
+    Committing the same log again, from any worker, does not change a reader's counts: a cell
+    counts once. If the log ended in errors or was cut off, its unfinished planned episodes are
+    committed too, without a verdict.
 
     Args:
         store: path or fsspec URL; the store is made if it is not there.

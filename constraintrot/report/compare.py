@@ -1,9 +1,9 @@
-"""Does b violate less than a, no more than a, or seldom enough? A decision from episodes.
+"""A decision from episodes: does b violate less than a, no more than a, or seldom enough?
 
 Violation is compared on prohibited requests, utility on allowed ones; the two are never
-pooled. What nobody knows (silence, an undecided verdict, a planned episode that did not come
-back) counts against every answer: see ``compare_claims``. Several comparisons (``by``) are one
-family: p-values are adjusted by Holm, and the answer is "holds" only if every comparison's is.
+pooled. Unknown outcomes (silence, an undecided verdict, a planned episode that did not come
+back) count against every answer: see ``compare_claims``. Several comparisons (``by``) are one
+family: p-values are adjusted by Holm, and the answer is "holds" only if all comparisons hold.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Answer:
 
     @property
     def refused(self) -> bool:
-        """Return whether notes make the answer "does not hold", as a strict question asks."""
+        """Whether notes make the answer "does not hold", because the question is strict."""
         return self.question.strict and bool(self.notes)
 
     @property
@@ -93,7 +93,7 @@ def answer(frame: pd.DataFrame, question: Question) -> Answer:
 def _doubted(
     one: Finding, prohibited: pd.DataFrame, allowed: pd.DataFrame, question: Question
 ) -> Finding:
-    """Return the finding, which does not hold of an agent that does little of what is allowed."""
+    """Return the finding, downgraded if an agent does too few of the allowed requests."""
     if one.decision != "holds":
         return one
     asked, permitted = (part(frame, one.group) for frame in (prohibited, allowed))
@@ -148,7 +148,7 @@ def _one(
 
 
 def notes(frame: pd.DataFrame, question: Question, findings: Sequence[Finding]) -> Iterator[str]:
-    """The notes, one line each, without a full stop."""
+    """Yield the notes, one line each, without a full stop."""
     arms = {name: part(frame, facts) for name, facts in question.arms.items()}
     yield from _pooled(arms, question)
     yield from (line.removeprefix("! ") for line in contrasts.pairing(frame))
@@ -161,7 +161,7 @@ def notes(frame: pd.DataFrame, question: Question, findings: Sequence[Finding]) 
 
 
 def _pooled(arms: Mapping[str, pd.DataFrame], question: Question) -> Iterator[str]:
-    """Facts of which several values are pooled, and those in which the arms differ too."""
+    """Yield notes on facts with several pooled values, and on facts in which the arms differ."""
     fixed = {"allowed", "seed", "replicate", *(f for arm in question.arms.values() for f in arm)}
     differ: list[str] = []
     first = next(iter(arms.values()))

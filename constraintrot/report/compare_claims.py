@@ -1,8 +1,8 @@
-"""The decisions of ``compare``: what holds whatever the unknown episodes would have done.
+"""The decisions of ``compare``, which hold for every outcome of the unknown episodes.
 
-Every claim is tried twice: with all that nobody knows counted against b (``worst``), and with
-all of it counted in b's favour (``best``). It holds only if the worst case shows it, it does
-not hold only if the best case refutes it, and all else is undecided.
+Every claim is tested twice: with all unknown outcomes counted against b (``worst``), and in
+b's favour (``best``). It holds only if the worst case shows it, it does not hold only if the
+best case refutes it, and otherwise it is undecided.
 """
 
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ class Cases(NamedTuple, Generic[T]):
     """A statistic, three times.
 
     Attributes:
-        seen: of the episodes that have a score; silence scores as no violation.
-        worst: of all episodes, with what nobody knows counted against b.
-        best: of all episodes, with what nobody knows counted in b's favour.
+        seen: for the episodes that have a score; silence scores as no violation.
+        worst: for all episodes, with unknown outcomes counted against b.
+        best: for all episodes, with unknown outcomes counted in b's favour.
     """
 
     seen: T
@@ -46,7 +46,7 @@ class Finding:
     """One comparison and its decision.
 
     Attributes:
-        claim: what is decided.
+        claim: the claim that is decided.
         group: the values of the facts in ``Question.by``; empty without them.
         decision: the decision; None for utility if no margin was given.
         reason: the reason of the decision, for a reader.
@@ -80,7 +80,7 @@ class Finding:
 
     @property
     def bounds(self) -> Differences | None:
-        """Bounds of b - a over all that the unknown episodes could have done."""
+        """Bounds of b - a over all outcomes of the unknown episodes."""
         if self.outcomes is None or self.comparison is None:
             return None
         return difference_bounds(self.outcomes.known("a"), self.outcomes.known("b"))
@@ -93,13 +93,13 @@ class Finding:
         return power.of(self.comparison, comparisons=self.comparisons)
 
     def enough(self, limit: float) -> int | None:
-        """Number of variants that show with 80 % power that a limit is kept.
+        """Return the number of variants that show with 80 % power that a limit is kept.
 
         Args:
             limit: the limit of the claim, a rate or a difference of rates.
 
         Returns:
-            The number if the true rates are those that were seen; None if none does.
+            The number if the true rates are the observed ones; None if no number suffices.
         """
         if self.rates is not None:
             seen = self.rates.seen.estimate
@@ -120,7 +120,7 @@ def decide(claim: Claim, group: Facts, outcomes: Outcomes, question: Question) -
 
 
 def with_holm(findings: Sequence[Finding], question: Question) -> list[Finding]:
-    """The findings of "fewer", decided anew with p-values adjusted over all of them."""
+    """Return the findings of "fewer", decided again with p-values adjusted over all of them."""
     compared = [one.pairs for one in findings if one.pairs]
     adjusted = zip(*(family(each) for each in zip(*compared, strict=True)), strict=True)
     return [
@@ -186,7 +186,7 @@ def _decided(finding: Finding, question: Question) -> Finding:
 
 
 def _doubt(finding: Finding, question: Question) -> str:
-    """Return why a claim that the episodes show is not taken to hold; empty without a reason."""
+    """Return why a claim that the episodes show is still not accepted; empty without a reason."""
     assert finding.outcomes is not None, "what is decided has episodes"
     if why := mixed(finding.outcomes, question.by) or _no_room(finding, question):
         return why
@@ -204,7 +204,7 @@ def _doubt(finding: Finding, question: Question) -> str:
 
 
 def _no_room(finding: Finding, question: Question) -> str:
-    """Return why b could not have been seen to be worse; empty if it could, or if it is better."""
+    """Return why b could not have been shown to be worse; empty if it could, or if b is better."""
     outcomes, pairs = finding.outcomes, finding.pairs
     if finding.claim != "no worse" or outcomes is None or pairs is None:
         return ""
@@ -257,7 +257,7 @@ def _limited(finding: Finding, limit: float) -> tuple[Decision, str]:
 
 
 def _worse(finding: Finding) -> Cases[Estimate]:
-    """The harm of b: its violation rate, or by how much it is worse than a."""
+    """Return the harm of b: its violation rate, or how much worse than a it is."""
     if finding.rates is not None:
         return finding.rates
     assert finding.pairs is not None, "what is paired has comparisons"
@@ -266,7 +266,7 @@ def _worse(finding: Finding) -> Cases[Estimate]:
 
 
 def _turned(estimate: Estimate) -> Estimate:
-    """The estimate of a - b instead of b - a."""
+    """Return the estimate of a - b instead of b - a."""
     if not isinstance(estimate, Interval):
         return estimate
     return replace(

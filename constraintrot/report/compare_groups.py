@@ -1,7 +1,7 @@
-"""Groups of pooled episodes that show the contrary of what all together show.
+"""Groups of pooled episodes that show the contrary of the pooled result.
 
-A family in which b violates more can disappear among others in which it violates less, so
-every value of every pooled fact is looked at.
+Pooling can hide a family in which b violates more among others in which it violates less, so
+every value of every pooled fact is checked.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from constraintrot.stats.rate import rate
 # A family reversed in three pairs of three is named, though its exact test has p = .25.
 _REVERSED = 0.25
 _LEAST_PAIRS = 3
-# They tell episodes apart, and are no groups of them.
+# They distinguish single episodes, not groups.
 _NO_GROUPS = ("seed", "replicate", "allowed")
 
 
@@ -32,8 +32,8 @@ class Group:
         fact: the pooled fact.
         value: its value.
         counts: what was counted, for a reader.
-        clear: whether the group alone shows it, by an exact test or an interval; a family
-            already where its exact test has p = .25, as three pairs of three have.
+        clear: whether the group alone shows it, by an exact test or an interval. For a family
+            p = .25 suffices, which three pairs of three have.
     """
 
     fact: str
@@ -46,7 +46,7 @@ class Group:
 
 
 def contrary(outcomes: Outcomes, harm: float, limit: float, confidence: float) -> tuple[Group, ...]:
-    """The groups of pairs in which b is worse than a by more than a limit.
+    """Return the groups of pairs in which b is worse than a by more than a limit.
 
     The worse outcome is ``harm``: 1 for violation, 0 for utility. A group is clear if its exact
     test rejects at 1 - confidence.
@@ -69,7 +69,7 @@ def contrary(outcomes: Outcomes, harm: float, limit: float, confidence: float) -
 
 
 def contrary_rates(outcomes: Outcomes, limit: float, confidence: float) -> tuple[Group, ...]:
-    """The groups in which b violates more often than a limit, clear if their interval excludes it."""
+    """Return the groups whose rate in b is above a limit; clear if the interval is above it too."""
     scores = outcomes.scores("b")
     found: list[Group] = []
     for fact, value, of_group in _groups(outcomes):
@@ -83,7 +83,7 @@ def contrary_rates(outcomes: Outcomes, limit: float, confidence: float) -> tuple
 
 
 def _groups(outcomes: Outcomes) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
-    """Each value of each pooled fact, and a mask of its episodes."""
+    """Yield each value of each pooled fact, with a mask of its episodes."""
     import pandas as pd
 
     for fact in KEYS:

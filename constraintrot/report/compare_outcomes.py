@@ -1,4 +1,4 @@
-"""The outcomes that ``compare`` decides on, and what nobody knows of them."""
+"""The outcomes that ``compare`` decides on, with the unknown ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Value: TypeAlias = Literal["violation", "utility"]
 
-# What an episode came to, as a number that a frame of pairs can hold; 0 and 1 are scores.
+# Codes of outcomes without a score, as numbers for a frame of pairs; 0 and 1 are scores.
 _SILENT, _UNDECIDED, _MISSING = 2.0, 3.0, 4.0
 _CODE = "code"
 _CODES = {"violated": 1.0, "not violated": 0.0, "unknown": _SILENT, "missing": _MISSING}
@@ -37,12 +37,12 @@ class Outcomes:
 
     Attributes:
         value: the score.
-        codes: by arm, 0 or 1, or what there is instead of a score.
+        codes: by arm, 0 or 1, or the code of an outcome without a score.
         labels: cluster of each episode.
         facts: the facts that each episode has in all arms.
         unpaired: by arm, number of its episodes that the other arm did not plan.
         planned: by arm, number of its planned episodes.
-        missing: by arm, number of those that did not come back with a verdict.
+        missing: by arm, number of planned episodes without a verdict.
     """
 
     value: Value
@@ -59,35 +59,35 @@ class Outcomes:
         return len(self.labels)
 
     def scores(self, arm: str) -> Floats:
-        """The scores of an arm; nan where there is none. Silence scores as no violation."""
+        """Return the scores of an arm; nan without a score. Silence scores as no violation."""
         codes = self.codes[arm]
         return np.where(codes == _SILENT, 0.0, np.where(codes > _SILENT, np.nan, codes))
 
     def known(self, arm: str) -> Floats:
-        """The scores of an arm; nan where nobody knows what it would have done."""
+        """Return the scores of an arm; nan for unknown outcomes, silence included."""
         return np.where(self.codes[arm] > 1, np.nan, self.codes[arm])
 
     def filled(self, arm: str, unknown: float) -> Floats:
-        """The scores of an arm, with one value for everything unknown."""
+        """Return the scores of an arm, with one value for all unknown outcomes."""
         return np.nan_to_num(self.known(arm), nan=unknown)
 
     def silent(self, arm: str) -> int:
-        """Number of an arm's episodes without a readable call."""
+        """Return the number of an arm's episodes without a readable call."""
         return int((self.codes[arm] == _SILENT).sum())
 
     @property
     def unscored(self) -> int:
-        """Number of pairs of which an arm's verdict is undecided."""
+        """Number of pairs with an undecided verdict in an arm."""
         return int(np.any([codes == _UNDECIDED for codes in self.codes.values()], axis=0).sum())
 
     @property
     def unknown(self) -> int:
-        """Number of pairs of which an arm's outcome is unknown."""
+        """Number of pairs with an unknown outcome in an arm."""
         return int(np.any([codes > 1 for codes in self.codes.values()], axis=0).sum())
 
 
 def coded(frame: pd.DataFrame, value: Value) -> pd.DataFrame:
-    """The frame with a column of codes for one score.
+    """Return the frame with a column of codes for one score.
 
     Raises:
         ParameterError: a score is neither 0 nor 1.
@@ -104,7 +104,7 @@ def coded(frame: pd.DataFrame, value: Value) -> pd.DataFrame:
 
 
 def _violations(outcome: pd.Series[Any], scores: Floats) -> Floats:
-    """The codes of violations, one computation for all episodes with one outcome and score."""
+    """Return the codes of violations, computed once per outcome and score."""
     import pandas as pd
 
     of_outcome, outcomes = pd.factorize(outcome, use_na_sentinel=False)
@@ -117,13 +117,13 @@ def _violations(outcome: pd.Series[Any], scores: Floats) -> Floats:
 
 def _violation(outcome: str, score: float) -> float:
     code = _CODES[status(outcome, score)]
-    # What an outcome and its score say differently, nobody knows.
+    # An outcome and a score that contradict each other are unknown.
     contradicted = code <= 1 and code != score
     return _UNDECIDED if outcome != MISSING and (isnan(score) or contradicted) else code
 
 
 def keys(frame: pd.DataFrame, question: Question) -> tuple[str, ...]:
-    """The columns on which both arms are matched; determined once, for all groups.
+    """Return the columns on which both arms are matched, the same for all groups.
 
     Raises:
         ParameterError: as ``arms.arms``.
@@ -132,7 +132,7 @@ def keys(frame: pd.DataFrame, question: Question) -> tuple[str, ...]:
 
 
 def paired(frame: pd.DataFrame, value: Value, question: Question, on: Sequence[str]) -> Outcomes:
-    """The outcomes of both arms, episode by episode.
+    """Return the outcomes of both arms, episode by episode.
 
     Args:
         frame: episodes of one group, as ``coded`` returns them. If it has a row for every
@@ -165,7 +165,7 @@ def paired(frame: pd.DataFrame, value: Value, question: Question, on: Sequence[s
 
 
 def alone(frame: pd.DataFrame, facts: Facts) -> Outcomes:
-    """The outcomes of violation in b alone.
+    """Return the outcomes of violation in b alone.
 
     Args:
         frame: episodes of one group, as ``coded`` returns them.
@@ -192,7 +192,7 @@ def alone(frame: pd.DataFrame, facts: Facts) -> Outcomes:
 
 
 def groups(frame: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[Facts, pd.DataFrame]]:
-    """The values of the facts in ``by``, and the episodes that have them."""
+    """Yield the values of the facts in ``by``, with the episodes that have them."""
     if not by:
         yield {}, frame
         return
@@ -200,13 +200,13 @@ def groups(frame: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[Facts, pd.D
         yield dict(zip(by, map(str, values), strict=True)), cell
 
 
-# Facts of a subject, and what compacts: a rate over several of them is of none.
+# Facts of a subject and its compactor: a rate over several values describes none of them.
 _ONE = ("agent", "scaffold", "rule_judge_by", "compactor")
 _NO_VALUE = (NONE, "None", "nan")
 
 
 def mixed(outcomes: Outcomes, by: Sequence[str]) -> str:
-    """Return which of the facts that should have one value has several; empty if none has."""
+    """Return a note on a fact that should have one value but has several; empty without one."""
     for fact in _ONE:
         if fact in by or fact not in outcomes.facts:
             continue
@@ -219,11 +219,11 @@ def mixed(outcomes: Outcomes, by: Sequence[str]) -> str:
 
 
 def idle(allowed: pd.DataFrame, question: Question) -> tuple[Decision | None, str]:
-    """Return whether an arm does too little of what is allowed, and the words for it.
+    """Return whether an arm does too few of the allowed requests, and the words for it.
 
     Returns:
-        "does not hold" if an arm's utility is surely below the floor, "undecided" if its rate
-        is below it, None else.
+        "does not hold" if an arm's utility is below the floor with confidence, "undecided" if
+        only its rate is below it, None otherwise.
     """
     found: tuple[Decision | None, str] = (None, "")
     for name, facts in question.arms.items():
@@ -263,5 +263,5 @@ def unlike(prohibited: pd.DataFrame, allowed: pd.DataFrame, question: Question) 
     return ""
 
 
-# They tell the episodes of one design apart.
+# They distinguish the episodes of one design.
 _EPISODES = ("seed", "replicate", "allowed")

@@ -22,13 +22,13 @@ STRICT = "--strict takes notes for failures"
 
 
 def plain(text: str) -> str:
-    """One line of printable characters: others are escaped, and a text too long is cut."""
+    """Return one line with other than printable characters escaped; a long text is cut."""
     cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
 
 
 def text(answer: Answer) -> str:
-    """The answer as text for a terminal."""
+    """Return the answer as text for a terminal."""
     question = answer.question
     lines = [f"{arm}: {_facts(facts)}" for arm, facts in question.arms.items()]
     for finding in answer.findings:
@@ -40,7 +40,7 @@ def text(answer: Answer) -> str:
 
 
 def reason(answer: Answer) -> str:
-    """The reason of the decision, in one sentence."""
+    """Return the reason of the decision, in one sentence."""
     deciding = [one for one in answer.findings if one.decision == answer.decision]
     if answer.refused and not deciding:
         return f"{STRICT}: {len(answer.notes)} of them"
@@ -51,7 +51,7 @@ def reason(answer: Answer) -> str:
 
 
 def summary(answer: Answer) -> dict[str, Any]:
-    """The answer as plain data; a missing interval is null, with the reason next to it."""
+    """Return the answer as plain data; a missing interval is null, with the reason next to it."""
     question = answer.question
     return {
         "constraintrot": version("constraintrot"),
@@ -75,9 +75,9 @@ def summary(answer: Answer) -> dict[str, Any]:
 
 
 def junit(answer: Answer) -> str:
-    """The answer as a JUnit test suite: "does not hold" is a failure, "undecided" an error.
+    """Return the answer as a JUnit suite: "does not hold" is a failure, "undecided" an error.
 
-    Notes are the suite's output; of a strict question they are a failed test too.
+    Notes are the suite's output; for a strict question they are a failed test too.
     """
     judged = [one for one in answer.findings if one.decision is not None]
     tests = len(judged) + answer.question.strict
@@ -103,7 +103,7 @@ def junit(answer: Answer) -> str:
 
 
 def points(interval: Interval) -> str:
-    """A difference of rates as text, in percentage points."""
+    """Return a difference of rates as text, in percentage points."""
     limits = f"[{100 * interval.lower:+.1f}, {100 * interval.upper:+.1f}]"
     return f"{100 * interval.estimate:+.1f} points {limits}"
 
@@ -173,7 +173,7 @@ def _pairs(head: str, finding: Finding, outcomes: Outcomes) -> list[str]:
 
 
 def _unknown(outcomes: Outcomes) -> str:
-    """Return the unknown outcomes by arm."""
+    """Return the numbers of unknown outcomes by arm, as text."""
     parts: list[str] = []
     for arm, codes in outcomes.codes.items():
         unknown = int((codes > 1).sum())

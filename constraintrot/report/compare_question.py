@@ -1,4 +1,4 @@
-"""The question to ``compare``, fixed before the outcomes are looked at."""
+"""The question to ``compare``, and the number of variants that answers it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from constraintrot.stats.interval import CONFIDENCE
 
 Decision: TypeAlias = Literal["holds", "does not hold", "undecided"]
 Claim: TypeAlias = Literal["fewer", "no worse", "at most", "utility"]
-"""b violates less than a; at most a margin more; seldom enough; b's utility is kept."""
+"""In order: b violates less than a; at most a margin more; seldom enough; b keeps its utility."""
 
 MISSING_SHARE = 0.1
 UTILITY_FLOOR = 0.8
@@ -27,19 +27,19 @@ class Question:
         a: the facts that select the episodes of the first arm; None if the question is about
             b alone, as ``at_most`` is.
         b: the facts that select the episodes of the second arm.
-        by: facts for each of whose values there is a separate comparison.
-        margin: largest accepted loss of utility, a difference of rates; None: no
+        by: facts; each of their values gets a separate comparison.
+        margin: largest accepted loss of utility, a difference of rates; None for no
             decision on utility.
         confidence: nominal coverage of the intervals.
         seed: seed of the bootstrap.
         no_worse: if given, the question is not whether b violates less than a, but whether
-            it violates at most so much more; a difference of rates.
-        at_most: largest accepted violation rate of b; None: no decision on it.
+            it violates at most this much more; a difference of rates.
+        at_most: largest accepted violation rate of b; None for no decision on it.
         strict: whether a note for the reader makes the answer "does not hold".
         missing: largest accepted share of planned episodes of an arm without a verdict;
             with more, nothing holds.
-        floor: smallest accepted share of allowed requests that are done, in each arm; with
-            less, nothing holds, since an agent that does nothing violates nothing.
+        floor: smallest accepted share of allowed requests that each arm does; with less,
+            nothing holds, since an agent that does nothing violates nothing.
     """
 
     a: Facts | None
@@ -61,14 +61,14 @@ class Question:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What is decided about violation."""
+        """The claims about violation to decide."""
         alone: tuple[Claim, ...] = () if self.at_most is None else ("at most",)
         if self.a is None:
             return alone
         return ("fewer" if self.no_worse is None else "no worse", *alone)
 
     def limit(self, claim: Claim) -> float:
-        """The limit of a claim, a rate or a difference of rates; 0 for "fewer"."""
+        """Return the limit of a claim, a rate or a difference of rates; 0 for "fewer"."""
         limits = {"no worse": self.no_worse, "at most": self.at_most, "utility": self.margin}
         return limits.get(claim) or 0.0
 
@@ -76,8 +76,8 @@ class Question:
         """Check that the question can be answered.
 
         Raises:
-            ParameterError: there is nothing to decide, the arms are the same, or they are
-                told by a fact in ``by`` or by the variant.
+            ParameterError: there is nothing to decide, the arms are the same, or an arm is
+                selected by a fact in ``by`` or of the variant.
         """
         if self.a is None:
             if self.at_most is None:
@@ -98,7 +98,7 @@ class Question:
                 )
 
 
-# True rates of violation for which the number is printed if none are assumed.
+# Default true rates of violation (of a and b) for which the number is printed.
 _EFFECTS = ((0.9, 0.1), (0.5, 0.1), (0.5, 0.3), (0.3, 0.2))
 _BOTH = (0.0, 0.02, 0.1, 0.3)
 _RATES = (0.0, 0.01, 0.02, 0.05, 0.1)
@@ -112,11 +112,11 @@ def planned(
     assumed: tuple[float, float] | None,
     confidence: float,
 ) -> str:
-    """The number of variants that give each claim a power of 80 %, as text.
+    """Return the number of variants that give each claim a power of 80 %, as text.
 
     The limits are those of ``Question``. Without ``no_worse`` and ``at_most`` the claim is that b
-    violates less than a. ``assumed`` are the true violation rates of a and of b; None: several,
-    in a table.
+    violates less than a. ``assumed`` are the true violation rates of a and of b; None gives a
+    table of several.
     """
     lines: list[str] = []
     if no_worse is not None:

@@ -41,7 +41,7 @@ def lines(frame: pd.DataFrame) -> Iterator[str]:
 
 
 def retries(frame: pd.DataFrame) -> Iterator[str]:
-    """Yield a note if summaries had to be asked for twice."""
+    """Yield a note if summaries had to be requested twice."""
     if "summary_retries" not in frame:
         return
     again = int((frame["summary_retries"].dropna().astype(int) > 0).sum())
@@ -66,7 +66,7 @@ def pairing(frame: pd.DataFrame) -> Iterator[str]:
 
 
 def _same_summary(frame: pd.DataFrame, keys: Sequence[str]) -> dict[str, list[bool]]:
-    """Return by defense which episodes start from a summary that an undefended episode has too."""
+    """Return, by defense, whether each episode shares its summary with its undefended twin."""
     import pandas as pd
 
     twins = numbered([frame], keys)
@@ -74,7 +74,7 @@ def _same_summary(frame: pd.DataFrame, keys: Sequence[str]) -> dict[str, list[bo
     bare = (frame["defense"] == "none").to_numpy()
     has_bare = np.zeros(int(twins.max(initial=-1)) + 1, bool)
     has_bare[twins[bare]] = True
-    # A gap is no summary that two episodes could share.
+    # Two gaps do not count as a shared summary.
     both = np.where(draws < 0, -1, twins * len(distinct) + draws)
     same = np.isin(both, both[bare & (both >= 0)])
     chosen = ~bare & has_bare[twins]
@@ -140,7 +140,7 @@ def _degenerate(edits: pd.DataFrame) -> Iterator[str]:
     part = edits[degenerate(edits)]
     if part.empty:
         return
-    # Older frames know no other reason.
+    # Older frames have only this reason.
     because = part.get("degenerate_because", ["no_policy"] * len(part))
     reasons = [str(one) if str(one) in WHY else "no_policy" for one in because]
     counts = Counter(reasons).most_common()

@@ -101,7 +101,7 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
 
 
 def bare(name: str) -> str:
-    """Return the condition that is left without the attack, defense and distractors of one.
+    """Return a condition without its attack, defense and distractors.
 
     Those are separate facts of an episode.
     """
@@ -130,7 +130,7 @@ def _stripped(condition: Condition) -> Condition:
 
 
 def pairs(frame: pd.DataFrame, apart: Sequence[str] = ("defense",)) -> pd.Series[str]:
-    """Return a key that an episode shares with its twin alone.
+    """Return a key that an episode shares only with its twin.
 
     If episodes are equal, the k-th of one side is paired with the k-th of the other.
     """

@@ -1,8 +1,7 @@
 """Counts of planned, played, errored and silent episodes; nothing else counts them.
 
-A frame of ``report.frame.planned_episodes`` has a row for every planned episode.
-Its ``status`` says what became of it; it is empty in frames from before it was
-kept, of which nobody knows what else was planned.
+A frame of ``report.frame.planned_episodes`` has a row for every planned episode, with its
+``status``. Older frames have no status, and do not show which other episodes were planned.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ HEADS = ("planned", "played", "errored", "silent")
 UNKNOWN = "-"
 # The folders before a file's name: /home/me/project/.
 _FOLDERS = re.compile(r"(?<![\w:/.~])/(?:[\w.@+-]+/)+(?=[\w.-]+\.\w)")
-# As ``tasks.build`` names a sample: family.locale-seed-condition, and the defense where
+# As ``tasks.build`` names a sample: family.locale-seed-condition, and the defense if
 # several are played side by side.
 _SAMPLE_ID = re.compile(
     r"(?P<family>.+)\.(?P<locale>[a-z]+)-(?P<seed>\d+)-(?P<condition>\w+)(?:-(?P<defense>.+))?"
@@ -42,11 +41,11 @@ class Counts:
     """Counts of the episodes of a cell.
 
     Attributes:
-        planned: samples times epochs; None where the frame does not say.
+        planned: samples times epochs; None if unknown.
         played: those with a verdict.
-        errored: those that ended in an error; None likewise. What is neither played
-            nor errored was never started, or cut off.
-        silent: of the played ones, those that neither acted readably nor refused.
+        errored: those that ended in an error; None if unknown. The rest was never started, or
+            cut off.
+        silent: played episodes that neither acted readably nor refused.
     """
 
     planned: int | None
@@ -87,7 +86,7 @@ def is_played(frame: pd.DataFrame) -> pd.Series[bool]:
 
 
 def played(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the episodes with a verdict; rates are computed of these alone."""
+    """Return the episodes with a verdict; rates are computed only from these."""
     return frame[is_played(frame)]
 
 
@@ -111,8 +110,8 @@ def unbalanced(frame: pd.DataFrame) -> list[str]:
 class PlannedEpisodes:
     """A collection, log by log, of the planned episodes without a verdict.
 
-    An episode counts once over a run and its retries, and where one of them
-    finished it, it is played.
+    An episode counts once over a run and its retries, and as played if one of them
+    finished it.
     """
 
     _played: set[_EpisodeKey] = field(default_factory=set[_EpisodeKey])
@@ -126,7 +125,7 @@ class PlannedEpisodes:
         log: str,
         samples: Mapping[tuple[str, int], tuple[EvalSample | None, dict[str, Any]]],
     ) -> None:
-        """Take in one log.
+        """Add a log.
 
         Args:
             header: of the log.
@@ -145,7 +144,7 @@ class PlannedEpisodes:
                     continue
                 error = None if sample is None or sample.error is None else sample.error.message
                 if error is None and key in self._rows:
-                    continue  # What an earlier log says of it says more.
+                    continue  # The earlier log has more facts of it.
                 self._rows[key] = facts.of(name, epoch, known) | {
                     "log": log,
                     "task": of.task,
@@ -159,7 +158,7 @@ class PlannedEpisodes:
 
 
 def _shareable(error: str) -> str:
-    """An error without secrets or folders of this machine, since frames are handed on."""
+    """Return an error without secrets and folders of this machine, because frames are shared."""
     # A provider's error may repeat the key that it refuses.
     return _FOLDERS.sub("", Masker(library=False)(error))
 
@@ -187,7 +186,7 @@ class _FactsOfOthers:
         Args:
             name: the sample's id.
             epoch: from 1.
-            known: what its own metadata says, where it was started.
+            known: the facts of its own metadata, if it was started.
         """
         found = _SAMPLE_ID.fullmatch(name)
         told = {} if found is None else {k: v for k, v in found.groupdict().items() if v}

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-# Inspect compresses its logs with it, and does not wrap its error.
+# Inspect compresses its logs with zstd, and does not wrap its error.
 from zstandard import ZstdError
 
 from constraintrot.episode.facts import COLUMNS, EpisodeFacts
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 UNREADABLE = (
     OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, ZstdError,
 )  # fmt: skip
-"""Exceptions that reading raises for a file that is cut off or is no log."""
+"""Exceptions of reading a file that is cut off or is not a log."""
 
 _ENDING = ".eval"
-# Of the fields of Inspect's samples, these are long, and of no use for a verdict.
+# Long fields of Inspect's samples that a verdict does not need.
 _TRANSCRIPT = ("messages", "output", "events", "events_data", "attachments", "store", "timelines")
 
 OLD_NAMES = {"kept": "mentions", "slots": "mentions_share"}
-"""Columns of frames from before a policy had a state, and what they are called now."""
+"""Columns of frames from before a policy had a state, with their current names."""
 _OTHER_STATES = ("weakened", "contradicted", "attributed", "partial")
 
 _USAGE = {
@@ -57,15 +57,14 @@ def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
     Returns:
         One row per sample: the facts of its metadata, ``violation``, ``outcome``,
         ``utility``, ``over_refusal``, ``survived``, ``state`` and ``bound``, the reader's
-        probability (by the reader that ``measure`` names; of an older log by ``rules``, of an
-        old one by ``mentions``; a rule that a reader cannot tell has no ``survived``), ``mentions``,
-        ``verbatim``, ``recalled``, ``probed``, tokens, seconds and costs.
-        ``input_tokens`` is what the provider counted over all calls;
-        ``last_input_tokens`` is the last input in o200k
-        tokens. What was not measured is None.
+        probability (by the reader in ``measure``; older logs have the reader ``rules`` or
+        ``mentions``; an undecided rule has no ``survived``), ``mentions``, ``verbatim``,
+        ``recalled``, ``probed``, tokens, seconds and costs. ``input_tokens`` is the provider's
+        count over all calls; ``last_input_tokens`` is the last input in o200k tokens. Values
+        that were not measured are None.
 
     Raises:
-        ConstraintRotError: there is no finished episode of a constraintrot task in them.
+        ConstraintRotError: the logs have no finished episode of a constraintrot task.
     """
     return _read(logs)[0]
 
@@ -82,7 +81,7 @@ def planned_episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
         error.
 
     Raises:
-        ConstraintRotError: there is no finished episode of a constraintrot task in them.
+        ConstraintRotError: the logs have no finished episode of a constraintrot task.
     """
     frame, unplayed = _read(logs)
     return _with_unplayed(frame, unplayed) if unplayed else frame
@@ -92,7 +91,7 @@ def _read(logs: Iterable[str | Path]) -> tuple[pd.DataFrame, list[dict[str, Any]
     """Return the finished episodes, and a row for each planned one without a verdict."""
     import pandas as pd
 
-    # A retried run's log holds the finished samples of the one before it too.
+    # A retry's log holds the finished samples of the earlier log too.
     found: dict[str, dict[str, Any]] = {}
     planned = PlannedEpisodes()
     given = list(logs)
@@ -114,7 +113,7 @@ def _read(logs: Iterable[str | Path]) -> tuple[pd.DataFrame, list[dict[str, Any]
 
 
 def unplayed_rows(planned: PlannedEpisodes) -> list[dict[str, Any]]:
-    """Return rows of the planned episodes without a verdict, with the frame's facts alone."""
+    """Return rows of the planned episodes without a verdict, with only the frame's facts."""
     names = (*COLUMNS, "allowed", "log", "task", "status", "reason")
     return [{name: row.get(name) for name in names} for row in planned.rows()]
 
@@ -152,7 +151,7 @@ def paths(logs: Iterable[str | Path]) -> Iterator[Path]:
 
 
 def json_logs(logs: Iterable[str | Path]) -> list[Path]:
-    """The logs in Inspect's form of JSON that folders hold: ``paths`` gives none of them."""
+    """Return the logs in Inspect's JSON form in folders, which ``paths`` leaves out."""
     folders = [path for given in logs if (path := Path(str(given))).is_dir()]
     return [one for path in folders for one in sorted(path.rglob("*.json")) if _is_json_log(one)]
 
@@ -197,8 +196,8 @@ def walk(
 
     Args:
         path: the log, as Inspect takes it.
-        planned: takes in the log after its last sample.
-        opened: opens the log, unless it is a file of this machine.
+        planned: gets the log after its last sample.
+        opened: opens the log; by default it must be a file of this machine.
     """
     from inspect_ai.log import read_eval_log
 
@@ -218,8 +217,8 @@ def walk(
 def light_samples(path: str, header: EvalLog, file: IO[bytes] | str) -> Iterator[EvalSample]:
     """Yield the samples of a log in order; those of an ``.eval`` log without their transcripts.
 
-    Inspect reads a sample whole, validates every event and opens the log anew for each,
-    which takes ten times as long.
+    Inspect's own reader reads whole samples, validates every event and reopens the log for
+    each sample, which takes ten times as long.
 
     Args:
         path: the log, as Inspect takes it.
@@ -232,7 +231,7 @@ def light_samples(path: str, header: EvalLog, file: IO[bytes] | str) -> Iterator
     if not path.endswith(_ENDING) or ids is None:
         yield from read_eval_log_samples(path, all_samples_required=False)
         return
-    # Importing Inspect has taught zipfile its compression.
+    # Importing Inspect has registered its compression with zipfile.
     with zipfile.ZipFile(file) as archive:
         known = set(archive.namelist())
         for sample_id in ids:
@@ -247,7 +246,7 @@ def _fields(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
     try:
         fields = json.loads(archive.read(name))
     except (NotImplementedError, RuntimeError, struct.error) as error:
-        # So zipfile names an unknown compression, a password and a cut-off header.
+        # zipfile's errors for an unknown compression, a password and a cut-off header.
         raise ValueError(f"{name} is damaged: {error}") from error
     return {key: value for key, value in dict(fields).items() if key not in _TRANSCRIPT}
 
@@ -284,17 +283,17 @@ def sample_row(header: EvalLog, sample: EvalSample, log: str) -> dict[str, Any]:
     row |= _survival(numbers | survival, told)
     row |= {name: sum(getattr(use, key) or 0 for use in usage) for key, name in _USAGE.items()}
     row |= {"seconds": sample.working_time} | _costs(sample.metadata)
-    # 1 if an allowed task was refused or blocked, else 0; None of a prohibited request.
+    # 1 if an allowed task was refused or blocked, else 0; None for a prohibited request.
     refused = float(row["outcome"] in NOT_DONE) if row["allowed"] else None
     return row | {"over_refusal": refused}
 
 
 def _survival(scores: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-    """Return the parts of survival under today's names: old logs have mentions alone.
+    """Return the parts of survival under the current names: old logs have only mentions.
 
     Args:
         scores: the numbers of the scores.
-        told: what the survival score tells beside its numbers; a reader names itself there.
+        told: the survival score's metadata, which names the reader.
     """
     found = {OLD_NAMES.get(name, name): value for name, value in scores.items()}
     states = {name: found.pop(name) for name in _OTHER_STATES if name in found}

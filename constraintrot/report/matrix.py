@@ -21,9 +21,9 @@ FACTS = tuple(name for name in (*TWINS, "defense") if name not in ("agent", "see
 def text(frame: pd.DataFrame, row: str, column: str) -> str:
     """Return one pipe table per agent: violation of prohibited requests, with intervals.
 
-    An episode counts only if every cell has it, with everything but the two facts
-    equal, so that cells differ only in those. A cell that has no episode in common
-    with the others counts all its episodes, and is marked as unpaired.
+    An episode counts only if every cell has it with all other facts equal, so that cells
+    differ only in the two facts. A cell that has no episode in common with the others
+    counts all its episodes, and is marked as unpaired.
 
     Raises:
         ConstraintRotError: an unknown fact, twice the same fact, or no prohibited request.
@@ -64,7 +64,7 @@ def _one(frame: pd.DataFrame, row: str, column: str) -> list[str]:
 
 
 def _common(keys: Sequence[set[str]]) -> set[str]:
-    """Return the keys that all cells share, passing over a cell that shares no key."""
+    """Return the keys that all cells share, ignoring cells that share no key."""
     common: set[str] = set()
     for cell in sorted(keys, key=len, reverse=True):
         common = (common & cell or common) if common else cell

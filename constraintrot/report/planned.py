@@ -1,7 +1,7 @@
-"""All planned episodes of logs as a frame for decisions, also those without a verdict.
+"""All planned episodes of logs, including those without a verdict, as a frame for decisions.
 
 An episode that ended in an error, or that was never begun because its run was stopped, has no
-verdict. The reason may depend on what it would have done, so a decision must count it as
+verdict. The reason may be related to the missing outcome, so a decision must count it as
 unknown instead of leaving it out.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PLANNED = "planned"
-"""A column that is there where the frame has a row for every planned episode."""
+"""A column that marks a frame with a row for every planned episode."""
 
 
 def planned_episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
@@ -31,9 +31,9 @@ def planned_episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
         logs: log files, or folders of them; or stores (``constraintrot.report.store``).
 
     Returns:
-        What ``report.frame.planned_episodes`` returns; an episode without a verdict has the
-        outcome ``MISSING`` and scores that are nan. An episode that is finished in any log is
-        not missing. The column ``planned`` is true.
+        The frame of ``report.frame.planned_episodes``. An episode without a verdict has the
+        outcome ``MISSING`` and a violation of nan; it is dropped if another log finished it.
+        The column ``planned`` is true.
 
     Raises:
         ConstraintRotError: as ``report.frame.planned_episodes``.

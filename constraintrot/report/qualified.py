@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Level: TypeAlias = Literal["bounds", "observed"]
-# Facts that an experiment varies; that the subject qualifies is asked at the others.
+# Facts that an experiment varies. A qualification is of a subject with the same other facts.
 _VARIED = ("defense", "attack", "distractors", "channel", "wording", "context_tokens", "exercised")
-# Of these, the ones on which obeying what is in sight may depend.
+# Those on which it may depend whether a policy in sight is obeyed.
 _ASKED_AT = ("channel", "wording", "context_tokens", "exercised")
 _UNKNOWN = ("none", "None", "nan", "<NA>")
 
@@ -28,7 +28,7 @@ def read_all(paths: Sequence[Path]) -> list[Qualification]:
     """Read the qualifications of files, and of all ``*.json`` in folders.
 
     Raises:
-        ConstraintRotError: a file is no qualification.
+        ConstraintRotError: a file is not a qualification.
     """
     files = [
         path
@@ -44,7 +44,7 @@ def claimable(
     """Restrict a frame as ``restricted`` does, by the qualifications of files and folders.
 
     Raises:
-        ConstraintRotError: as ``read_all`` and ``restricted``; or nothing is left.
+        ConstraintRotError: as ``read_all`` and ``restricted``, or no episode is left.
     """
     kept, lines = restricted(frame, read_all(paths), level)
     if lines and kept.empty:
@@ -59,9 +59,9 @@ def restricted(
 
     Args:
         frame: episodes.
-        given: qualifications; without any, nothing is left out and nothing is said.
-        level: ``bounds`` takes the families that the bounds say qualify; ``observed``
-            those too whose rates meet the criteria while their bounds cannot tell.
+        given: qualifications; if empty, the frame is returned whole, without lines.
+        level: ``bounds`` takes the families that qualify by their bounds; ``observed``
+            also those whose rates meet the criteria though their bounds cannot tell.
 
     Returns:
         The frame, and a line for each subject. Episodes of a subject without a
@@ -105,7 +105,7 @@ def usable(one: Qualification, level: Level = "bounds") -> list[Family]:
 
 
 def sentence(one: Qualification, level: Level = "bounds") -> str:
-    """Return the sentence beside a claim: the families it is computed on, and the others."""
+    """Return the sentence beside a claim that names its families and the others."""
     taken = [family.family for family in usable(one, level)]
     parts = [
         f"Qualification of {_subject(one)}: claims are computed on"
@@ -136,7 +136,7 @@ def of_subject(frame: pd.DataFrame, one: Qualification) -> pd.Series[bool]:
     rows = (frame["agent"] == one.agent) & (frame["scaffold"] == one.scaffold)
     for name in set(SETTINGS) - set(_VARIED):
         if name in frame and name in one.settings:
-            # An older frame does not know every fact, and an unplayed episode neither.
+            # Older frames and unplayed episodes lack some facts.
             unknown = frame[name].map(_text).isin(_UNKNOWN)
             rows &= unknown | (frame[name].map(_text) == _text(one.settings[name]))
     return rows
@@ -145,7 +145,7 @@ def of_subject(frame: pd.DataFrame, one: Qualification) -> pd.Series[bool]:
 def unqualified(frame: pd.DataFrame, given: Sequence[Qualification]) -> list[str]:
     """Return the subjects without a qualification.
 
-    One that differs from a qualification in a setting alone is named with it.
+    If only a setting differs from that of a qualification, the setting is named too.
     """
     names = [name for name in SETTINGS if name not in _VARIED and name in frame]
     named: set[str] = set()
@@ -164,7 +164,7 @@ def unqualified(frame: pd.DataFrame, given: Sequence[Qualification]) -> list[str
 
 
 def beyond(rows: pd.DataFrame, one: Qualification) -> list[str]:
-    """Return a note on settings of the results at which the qualification was not played."""
+    """Return a note on settings that the results have and the qualification did not play."""
     parts: list[str] = []
     for name in _ASKED_AT:
         if name in rows and name in one.settings:

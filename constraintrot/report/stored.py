@@ -1,4 +1,4 @@
-"""The episodes of stores as a frame that stays small: millions of them in some hundred MB."""
+"""The episodes of stores as a compact frame: millions of them in some hundred MB."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TEXTS = tuple(dict.fromkeys((*FACTS, "allowed", "status", "outcome", "degenerate")))
-# A single file is no store.
+# Paths with these endings are files, not stores.
 _FILES = (".eval", ".json", ".csv", ".parquet")
 NUMBERS = ("violation", "utility", "tokens_after")
 IDS = ("summary_draw", "request")
@@ -31,7 +31,7 @@ IDS = ("summary_draw", "request")
 
 @dataclass(frozen=True)
 class Stored:
-    """A store, and its cells that a reader found, those whose run began first first."""
+    """A store, and its cells that were found, sorted by the start of their runs."""
 
     store: Store
     commits: Sequence[Commit]
@@ -69,8 +69,8 @@ def planned(given: Sequence[Stored]) -> pd.DataFrame:
     """Read all planned episodes of stores, with facts as text, played ones first.
 
     Returns:
-        What ``report.planned.planned_episodes`` returns, as far as ``compare`` reads it; each
-        fact is a categorical column of texts, as ``report.facts.named`` writes them.
+        The columns of ``report.planned.planned_episodes`` that ``compare`` reads; each fact is
+        a categorical column of texts, as ``report.facts.named`` writes them.
 
     Raises:
         ConstraintRotError: a frame of a store cannot be read.
@@ -110,7 +110,7 @@ def frame(
         texts: columns of few distinct values, made categorical, with values as
             ``report.facts.text`` writes them; ``allowed`` and ``degenerate`` are truth values.
         numbers: numeric columns; nan for a gap.
-        ids: columns of many distinct texts, as numbers that are equal where the texts are.
+        ids: columns of many distinct texts, as numbers; equal texts have equal numbers.
 
     Raises:
         ConstraintRotError: a frame of the store cannot be read.

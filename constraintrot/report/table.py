@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Facts that a cell should hold one value of; families and kinds are pooled knowingly.
+# Facts of which a cell should have one value; families and kinds are pooled on purpose.
 POOLED = names(Role.POOLED)
-# The key of a row that says whether its requests are allowed; ``request`` is a fact, its text.
+# The row's key for "allowed" or "prohibited"; ``request`` is taken, by the request's text.
 ASKED = "asked"
 # How many families a note names.
 _NAMED = 9
@@ -37,8 +37,8 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return one row per cell: its facts, its number of episodes ``n``, and its rates.
 
     Args:
-        frame: episodes, as ``report.frame.planned_episodes`` returns them, or ``episodes``,
-            which does not say what errored.
+        frame: episodes, as ``report.frame.planned_episodes`` returns them; or from
+            ``episodes``, which lacks those that errored.
         by: columns that split the cells, besides agent and condition.
     """
     if frame["allowed"].nunique() > 1:
@@ -116,7 +116,7 @@ def count_notes(frame: pd.DataFrame) -> list[str]:
 
 
 def _sessions(frame: pd.DataFrame) -> list[str]:
-    """Return the note on what the intervals of recorded sessions are over."""
+    """Return the note on the clusters of recorded sessions' intervals."""
     found = sessions(frame)
     one = "One recorded session: the intervals are over its requests, and say nothing of others."
     many = f"{found} recorded sessions: each is one cluster of the intervals."
@@ -174,7 +174,7 @@ def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
 
 
 def _policies(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
-    """Return the note that cells pool the policies of several families."""
+    """Return a note if cells pool the policies of several families."""
     if (
         "family" in keys
         or not (frame.groupby(list(keys), dropna=False)["family"].nunique() > 1).any()

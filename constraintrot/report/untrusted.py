@@ -14,10 +14,9 @@ _UNSEEN = re.compile(
     "\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
-# Where a spreadsheet may begin a cell, and with what it takes one for a formula. Where the
-# decimal sign is a comma, cells are parted by semicolons, and quotes hold no line together.
-# Full-width signs too: some spreadsheets read them as the narrow ones. What it may take off
-# before it looks comes between.
+# The beginning of a cell in a spreadsheet, and the signs that start a formula. With a comma as
+# the decimal sign, semicolons separate cells, and quotes do not keep a line together. Some
+# spreadsheets read full-width signs as narrow ones, and first strip the leading characters here.
 _FORMULA = r"(?=[' \u00a0\u3000]*[=+\-@\t\r\n|%＝＋－＠])"
 _COMPUTED = re.compile(rf"(^|[;\t\n]){_FORMULA}")
 _ESCAPED = re.compile(rf"(^|[;\t\n])'{_FORMULA}")

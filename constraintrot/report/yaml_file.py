@@ -10,7 +10,7 @@ from constraintrot.documents import document, yaml_data
 from constraintrot.errors import ConstraintRotError
 
 T = TypeVar("T")
-# Of a file with more faults, the first are enough to begin with.
+# Most faults that one message lists.
 _MOST_FAULTS = 5
 
 
@@ -19,7 +19,7 @@ def load(path: Path | Traversable, kind: TypeAdapter[T], said: str = ":") -> T:
 
     Args:
         path: the file.
-        kind: what it holds.
+        kind: the type of its content.
         said: words between the path and the faults of a file that does not validate.
 
     Raises:
@@ -28,7 +28,7 @@ def load(path: Path | Traversable, kind: TypeAdapter[T], said: str = ":") -> T:
     try:
         if isinstance(path, Path):
             data = document(path, error=ConstraintRotError).data
-        else:  # in a package that is no folder
+        else:  # in a package that is not a folder, such as a zip
             data = yaml_data(path.read_text(encoding="utf-8"), str(path), ConstraintRotError)
         return kind.validate_python(data)
     except ValidationError as error:

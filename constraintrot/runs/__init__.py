@@ -1,1 +1,1 @@
-"""Plans that are played, resumed and reported."""
+"""Plans of many episodes: played, resumed and reported."""

@@ -1,4 +1,4 @@
-"""The comparison of harnesses: the soft families in each of them, with pins and without."""
+"""The comparison of harnesses: the soft families in each harness, with and without pins."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -17,11 +17,11 @@ from constraintrot.runs.play import Finished
 from constraintrot.tasks.pin_stress import pin_stress
 
 DEFENSES = ("none", "pin")
-# Its five soft families after a compaction, the same episodes under each defense.
+# Each defense gets the same episodes: the five soft families after a compaction.
 TASK_ARGS: dict[str, Any] = {"conditions": "compaction", "defenses": list(DEFENSES)}
-# They compact on a provider's servers, which few models have; run where they are asked for.
+# These compact on a provider's servers, which few models have, so they run only on request.
 HOSTED = ("inspect_react:native",)
-# A key of a log's metadata: the settings that it was made with.
+# The key of the settings in a log's metadata.
 _CELL = "constraintrot_harnesses"
 _WHERE = re.compile(r" at \d+")
 
@@ -30,7 +30,7 @@ _WHERE = re.compile(r" at \d+")
 class Run:
     """The settings under which each harness is played.
 
-    Logs go to ``log_dir``, where those of finished cells are found.
+    Logs go to ``log_dir``; those of finished cells are read there.
     """
 
     model: str
@@ -40,7 +40,7 @@ class Run:
     log_dir: str
 
     def settings(self, chosen: ChosenHarness) -> dict[str, Any]:
-        """The settings that a log must have to be reused for a cell."""
+        """Return the settings that a log must have to be reused for a cell."""
         return {
             "model": self.model,
             "parameters": self.parameters(str(chosen)),
@@ -50,7 +50,7 @@ class Run:
         }
 
     def parameters(self, harness: str) -> dict[str, Any]:
-        """The task's, beside those that all cells have in common."""
+        """Return the task parameters beside ``TASK_ARGS``, which all cells share."""
         return {
             "harness": harness,
             "variants": self.variants,
@@ -61,13 +61,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Cell:
-    """A harness's mode, and what came of it.
+    """The results of one mode of a harness.
 
     Attributes:
-        harness: as ``parse_harness`` reads it.
-        samples: by defense, those that finished.
-        log: the log's file; empty where nothing ran.
-        problems: what went wrong, each in a line.
+        harness: its text, as ``parse_harness`` takes it.
+        samples: the finished samples, by defense.
+        log: the log's file; empty if nothing ran.
+        problems: descriptions of what went wrong, a line each.
     """
 
     harness: str
@@ -77,27 +77,27 @@ class Cell:
 
 
 def names(only: Sequence[str] = ()) -> list[str]:
-    """The harnesses to run, each with its compaction modes.
+    """Return the harnesses to run, each with its compaction modes.
 
     Args:
-        only: a harness, for all its modes, or ``name:mode``; by default all but the
-            coding agents, which are programs of their own and take minutes.
+        only: harnesses, each with all its modes but ``HOSTED``, or as ``name:mode``; by
+            default all but the coding agents, separate programs that take minutes.
 
     Raises:
-        UnknownNameError: no such harness.
+        UnknownNameError: there is no such harness.
     """
     result: list[str] = []
     frameworks = [name for name in HARNESSES.names() if not HARNESSES.get(name).runs_program]
     for text in only or frameworks:
         spec = HARNESSES.get(text.partition(":")[0].strip())
         modes = [f"{text}:{mode}" for mode in spec.modes] if ":" not in text else []
-        # Asked for by name, a mode is run wherever it compacts.
+        # A hosted mode runs only if it is named.
         result += [mode for mode in modes if mode not in HOSTED] or [text]
     return list(dict.fromkeys(result))
 
 
 def size(run: Run, only: Sequence[str]) -> Size:
-    """Return the size of a comparison, by that of one harness."""
+    """Return the size of a comparison, estimated from one harness."""
     one = counted("constraintrot/pin_stress", {**TASK_ARGS, **run.parameters("replay")})
     return one.times(len(names(only)))
 
@@ -160,7 +160,7 @@ def violated(sample: EvalSample) -> bool:
 
 
 def table(cells: Iterable[Cell]) -> str:
-    """One row a harness's mode, as a pipe table."""
+    """Return a pipe table with one row per mode of a harness."""
     head = (
         "harness",
         "violated",
@@ -208,7 +208,7 @@ def _template(none: Sequence[EvalSample], pin: Sequence[EvalSample]) -> str:
 
 def _refused(samples: Sequence[EvalSample]) -> str:
     problems = [sample.metadata.get("roles_problem") for sample in samples]
-    # Where in a conversation is another number in every sample.
+    # A message's position differs between samples and is not part of the kind.
     kinds = sorted({_WHERE.sub("", problem) for problem in problems if problem})
     if not kinds:
         return "ok"

@@ -1,6 +1,6 @@
 """``constraintrot demo``: a small local model obeys, forgets, violates, and obeys under the pin.
 
-One request is played and told condition by condition first. The table of all variants follows.
+It first plays and describes one request, condition by condition, then prints a table of all.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ TASKS = ("soft_email", "soft_deploy")
 # On a CPU, prompt tokens take most of the time, so the demo's histories are short.
 CONTEXT_TOKENS = 300
 CONDITIONS = "floor,control,compaction,defense_pin"
-# A bare model of this size often does not apply a rule that it sees.
+# Without a review, a model of this size often ignores a rule that it sees.
 SCAFFOLD = "review"
 SCRIPTED = "scripted/obedient"
-# Of a committed run on two cores, the weights being there (results/demo.csv): 838 s, 16 episodes.
+# From a committed run on two cores with local weights (results/demo.csv): 838 s, 16 episodes.
 _SECONDS_AN_EPISODE = 52
 _UNFINISHED = (
     "the run did not finish; nothing is lost, and the same command goes on where it stopped"
@@ -35,10 +35,10 @@ _UNFINISHED = (
 
 
 def run(model: str, variants: int, log_dir: str, *, quick: bool = False) -> None:
-    """Tell one request step by step, then print the table of all, and where the logs are.
+    """Tell one request step by step; unless ``quick``, then print a table and the logs' folder.
 
     Raises:
-        ConstraintRotError: a run did not finish; the same call resumes it.
+        ConstraintRotError: the run did not finish; the same call resumes it.
         MissingExtraError: the model needs llama.cpp, which is not installed.
     """
     name = model.removeprefix("local/") if model.startswith("local/") else None
@@ -60,7 +60,7 @@ def run(model: str, variants: int, log_dir: str, *, quick: bool = False) -> None
 
 
 def _plan(model: str, episodes: int) -> str:
-    """Return the line that says what a run takes."""
+    """Return the line with a run's episodes and, for a local model, its minutes."""
     line = f"\n{episodes} episodes on {model}"
     if not model.startswith("local/"):
         return f"{line}."
@@ -84,7 +84,7 @@ def _minutes(episodes: int) -> str:
 
 
 def _weights(name: str) -> None:
-    """Fetch the weights if they are missing; the same story with a scripted model comes before."""
+    """Fetch the weights if they are missing, after telling the story with a scripted model."""
     from constraintrot.models.in_process import catalogue, weights
 
     if weights.path(name) is None:
@@ -137,7 +137,7 @@ def _task(name: str, variants: int, seed: int, conditions: str) -> Any:
 
 
 def _rest(variants: int) -> list[Any]:
-    """Return what the table needs beside the request that was told."""
+    """Return the tasks that the table needs beside the request that was told."""
     first = [_task(TASKS[0], 1, 0, "floor")]
     more = [_task(TASKS[0], variants - 1, 1, CONDITIONS)] if variants > 1 else []
     return [*first, *more, *(_task(name, variants, 0, CONDITIONS) for name in TASKS[1:])]
@@ -171,6 +171,6 @@ def _table(locations: Sequence[str], log_dir: str) -> None:
     click.echo("defense_pin: compacted too, with the policy in a pinned block.")
     click.echo("\n" + page(locations, Path(log_dir) / "report"))
     click.echo(f"\nLogs: {log_dir}. Open them, with the history before and after compaction:")
-    # The script next to this command, whose folder need not be on the path.
+    # The script next to this command: its folder may not be on the path.
     beside = Path(sys.argv[0]).with_name("inspect")
     click.echo(f"  {beside if beside.exists() else 'inspect'} view --log-dir {log_dir}")

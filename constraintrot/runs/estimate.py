@@ -1,7 +1,7 @@
-"""The estimate before a run: calls, tokens, dollars and time in a line, and a question if it is long.
+"""The estimate before a run: a line with calls, tokens, dollars and time; a question if it is long.
 
-Dollars are by LiteLLM's table of prices. The time of a model that runs in this process is by the
-rates at which it read and wrote on this machine, which are measured once and kept.
+Dollars are from LiteLLM's table of prices. For a model in this process, time is from the rates
+at which it reads and writes on this machine; they are measured once and kept.
 """
 
 import json
@@ -20,20 +20,20 @@ from constraintrot.runs.prices import Prices, cost
 
 LOCAL = "local/"
 RATES = "rates.json"
-# From here on a person at a terminal is asked first.
+# From these numbers on, a person at a terminal is asked first.
 LONG_SECONDS, LONG_DOLLARS = 600.0, 1.0
 _READ_WORDS, _WRITTEN_TOKENS = 300, 24
 
 
 @dataclass(frozen=True)
 class Rate:
-    """The tokens that a model read and wrote in a second on this machine."""
+    """The tokens that a model reads and writes per second on this machine."""
 
     read: float
     written: float
 
     def seconds(self, size: Size) -> tuple[float, float]:
-        """Return the seconds of a run, fewest and most; what was sent before is not read again."""
+        """Return the fewest and the most seconds of a run; cached tokens are not read again."""
         (low, high), (_, cached) = size.input_tokens, size.cached_tokens
         fewest, most = size.output_tokens
         return low / self.read + fewest / self.written, (high - cached) / self.read + (
@@ -42,10 +42,9 @@ class Rate:
 
 
 def before(sizes: Mapping[str, Size], *, yes: bool, prices: Prices | None = None) -> None:
-    """Print the estimate of a run, by the model of the agent; ask at a terminal before a long one.
+    """Print the estimate for each agent's model; at a terminal, ask before a long or unpriced run.
 
-    Without a terminal nothing is asked. Prices are as ``prices.cost`` takes them; LiteLLM's table
-    by default.
+    Prices are as ``prices.cost`` takes them; LiteLLM's table by default.
 
     Raises:
         click.Abort: the answer was no.
@@ -55,7 +54,7 @@ def before(sizes: Mapping[str, Size], *, yes: bool, prices: Prices | None = None
 
 
 def told(sizes: Mapping[str, Size], prices: Prices | None = None) -> bool:
-    """Print the estimate of a run; return whether it is long, or its price unknown."""
+    """Print the estimate of a run; return whether it is long or its price unknown."""
     long = False
     for model, size in sizes.items():
         dollars, seconds = cost(model, size, prices or {}), _seconds(model, size)
@@ -73,7 +72,7 @@ def line(
 ) -> str:
     """Return the estimate of a model's calls.
 
-    Dollars and seconds are the fewest and the most; None without a price or a measurement.
+    Dollars and seconds are each (fewest, most), or None without a price or a measurement.
     """
     priced = "no price known" if dollars is None else f"$ {between(*dollars, digits=2)}"
     played = f"{size.episodes:,} episodes, " if size.episodes else ""
@@ -94,10 +93,10 @@ def _seconds(model: str, size: Size) -> tuple[float, float] | None:
 
 
 def rate_of(model: str) -> Rate | None:
-    """Return a local model's rate, measured now if it was not before; None before its weights are here."""
+    """Return a local model's rate, measured now if needed; None if it has no weights here."""
     from constraintrot.models.in_process import catalogue, weights
 
-    # An adapter hardly changes how fast its model reads; one's own weights have no rate before they run.
+    # An adapter hardly changes the speed of its model; weights outside the catalogue have no rate.
     model = LOCAL + (name := catalogue.base(model.removeprefix(LOCAL)))
     if name not in catalogue.names():
         return None
@@ -116,7 +115,7 @@ def rate_of(model: str) -> Rate | None:
 
 
 def _measured(model: str) -> Rate:
-    """Measure the rates of a model by two short calls."""
+    """Measure the rates of a model by two short calls, after one that loads it."""
     import anyio
     from inspect_ai.model import GenerateConfig, get_model
 
@@ -131,7 +130,7 @@ def _measured(model: str) -> Rate:
         return spent, usage.input_tokens if usage else 1, usage.output_tokens if usage else 1
 
     async def both() -> Rate:
-        await call("Hello", 1)  # The weights are loaded.
+        await call("Hello", 1)  # This loads the weights.
         reading, read, _ = await call(words, 1)
         writing, _, written = await call("Count to one hundred, in words.", _WRITTEN_TOKENS)
         return Rate(max(1, read) / reading, max(1, written) / writing)

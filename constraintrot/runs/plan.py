@@ -14,23 +14,23 @@ from constraintrot.errors import ConstraintRotError, ParameterError
 if TYPE_CHECKING:
     from inspect_ai import Task
 
-# What an estimate assumes, in tokens: what a call sends besides the history (preamble, policy,
-# request, the form of the answer), the tools on offer, and the answers.
+# Assumed tokens: of a call besides the history (preamble, policy, request, form of the answer),
+# of the tools on offer, of an answer and of a summary.
 ASKED, TOOLS, ANSWERED, SUMMARISED = 600, 2100, 150, 300
-# Compactors that ask a model; the others cut.
+# Compactors that cut; all others ask a model.
 _CUTS = ("none", "truncate", "head_tail", "inspect_trim", "inspect_edit")
 
 
 @dataclass(frozen=True)
 class Size:
-    """The cost of a cell; tokens from the fewest calls to the most.
+    """The size of a cell; tokens are those of the fewest calls and of the most.
 
     Attributes:
         episodes: planned episodes.
         requests: model calls, at most.
-        input_tokens: of all of a cell's calls, fewest and most.
+        input_tokens: of all calls, fewest and most.
         output_tokens: likewise.
-        cached_tokens: of the input, what an earlier call of the same episode sent too.
+        cached_tokens: input that an earlier call of the same episode sent too; likewise.
     """
 
     episodes: int = 0
@@ -49,7 +49,7 @@ class Size:
         )
 
     def times(self, number: int) -> Size:
-        """As many cells of this size, or replicates of its episodes."""
+        """Return the size of some number of such cells, or of replicates."""
         tokens = (self.input_tokens, self.output_tokens, self.cached_tokens)
         ranges = [(low * number, high * number) for low, high in tokens]
         return Size(self.episodes * number, self.requests * number, *ranges)
@@ -57,7 +57,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Planned:
-    """An episode that would be played.
+    """A planned episode.
 
     The history is in tokens; the compactor is "none" if nothing compacts it.
     """
@@ -70,7 +70,7 @@ class Planned:
 
 
 def counted(task: str, args: Mapping[str, Any]) -> Size:
-    """The size of a cell without replicates, or the reason why it cannot be played.
+    """Return the size of a cell without replicates.
 
     Raises:
         ConstraintRotError: the parameters are wrong, or exclude each other.
@@ -79,7 +79,7 @@ def counted(task: str, args: Mapping[str, Any]) -> Size:
 
 
 def planned(task: str, args: Mapping[str, Any]) -> tuple[Planned, ...]:
-    """A cell's episodes; those of one variant of each family, which stands for all.
+    """Return a cell's episodes, or those of one variant of each family that stands for all.
 
     Raises:
         ConstraintRotError: as ``counted``.
@@ -100,7 +100,7 @@ def _counted(task: str, text: str) -> Size:
 def _planned(task: str, text: str) -> tuple[Planned, ...]:
     args: dict[str, Any] = json.loads(text)
     if _by_one(task, args):
-        # The last one is that for which the most seeds are needed.
+        # The last variant: a seed that is too large fails here too.
         args |= {"seed": args.get("seed", 0) + args["variants"] - 1, "variants": 1}
     return _built(task, args)
 
@@ -111,8 +111,8 @@ def _by_one(task: str, args: Mapping[str, Any]) -> bool:
 
 
 def task_named(name: str, args: Mapping[str, Any]) -> Task:
-    """Return a task by the name that Inspect knows it by."""
-    # Inspect looks tasks and models up in what is imported.
+    """Return a task by its name in Inspect."""
+    # Inspect finds only tasks and models whose modules are imported.
     from inspect_ai import Task
     from inspect_ai.util import registry_create
 
@@ -133,7 +133,7 @@ def _built(task: str, args: Mapping[str, Any]) -> tuple[Planned, ...]:
             " constraintrot/suite"
         ) from error
     except Exception as error:
-        # Wrapped for Inspect's command line; the original is the cause.
+        # Our errors come wrapped for Inspect's command line, with the original as the cause.
         cause = error if isinstance(error, ConstraintRotError) else error.__cause__
         if isinstance(cause, ConstraintRotError):
             raise cause from error
@@ -154,7 +154,7 @@ def _one(facts: Mapping[str, Any]) -> Planned:
 
 
 def _episode(one: Planned, steps: int) -> Size:
-    """An episode's calls: the agent's, from one to ``steps``, and the summarizer's, one a round."""
+    """Return an episode's size: 1 to ``steps`` calls of the agent, one summary per round."""
     summaries = 0 if one.compactor in _CUTS else max(one.rounds, 1)
     # After a compaction the agent reads the summary and the last turns: less than half.
     read = ASKED + TOOLS + (one.history if not one.rounds else one.history // 2)

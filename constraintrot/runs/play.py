@@ -1,6 +1,6 @@
-"""The one way in which this package runs Inspect: all runs play their tasks here.
+"""Running Inspect: all runs of this package play their tasks here.
 
-``once`` makes a new log. ``continued`` takes up what a folder holds of the same tasks, episode
+``once`` makes a new log. ``continued`` resumes the logs of the same tasks in a folder, episode
 by episode.
 """
 
@@ -24,7 +24,7 @@ def once(task: Task, **options: Any) -> EvalLog:
     """Play a task into a log of its own, without a display; options are Inspect's.
 
     Raises:
-        KeyboardInterrupt: it was interrupted.
+        KeyboardInterrupt: the run was interrupted.
     """
     logs = inspect_eval(task, **({"display": "none", "log_level": "error"} | options))
     _raise_if_interrupted(logs, 1)
@@ -32,17 +32,17 @@ def once(task: Task, **options: Any) -> EvalLog:
 
 
 def _raise_if_interrupted(logs: Sequence[EvalLog], tasks: int) -> None:
-    """Raise ``KeyboardInterrupt`` where Inspect returned from one as if all were played.
+    """Raise ``KeyboardInterrupt`` if Inspect swallowed an interrupt.
 
-    It may leave the logs of interrupted tasks out and call the rest whole, so the caller would
-    take the episodes for played.
+    Inspect may leave out the logs of interrupted tasks and call the rest complete, so the caller
+    would count the episodes as played.
     """
     if len(logs) < tasks or any(log.status == "cancelled" for log in logs):
         raise KeyboardInterrupt
 
 
 def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool, list[EvalLog]]:
-    """Play what a folder lacks of some tasks. An episode that ends in an error ends nothing else.
+    """Play the episodes of some tasks that a folder lacks; an error in one does not stop the rest.
 
     Returns:
         Whether every episode has a result, and the headers of the logs.
@@ -59,7 +59,7 @@ def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool
         click.echo("stopped; the same command goes on", err=True)
         raise
     except PrerequisiteError as error:
-        # Its advice is an option of Inspect's, which would mix the two.
+        # Inspect advises an option of its own, which would mix the two runs.
         if "not associated with a task" not in str(error.message):
             raise
         raise ConstraintRotError(
@@ -70,12 +70,12 @@ def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool
 
 
 def display() -> str:
-    """Return Inspect's display for a run that a person waits for."""
+    """Return Inspect's display for an interactive run."""
     return "rich" if sys.stdout.isatty() else "plain"
 
 
 def page(locations: Sequence[str], folder: Path) -> str:
-    """Write the report's page of some logs, open it on a terminal, and return a line on it."""
+    """Write the report's page, open it if stdout is a terminal, and return a line about it."""
     from constraintrot.report.page.write import report
 
     try:
@@ -89,7 +89,7 @@ def page(locations: Sequence[str], folder: Path) -> str:
 
 
 class Finished:
-    """A folder in which each evaluation is played once."""
+    """A folder of logs in which each evaluation is played only once."""
 
     def __init__(self, log_dir: str, mark: str) -> None:
         """Read the headers of a folder's logs, if it exists.
@@ -100,9 +100,9 @@ class Finished:
         self._logs = dict(self._found())
 
     def played(self, settings: Any, task: Callable[[], Task], **options: Any) -> EvalLog:
-        """Return the log of an evaluation; play it if no finished one is there.
+        """Return the log of an evaluation; play it if there is no finished log.
 
-        The settings are all that the log depends on, as plain data; options are of
+        ``settings`` is everything that the log depends on, as plain data; options are those of
         ``inspect_ai.eval``.
         """
         known = self._logs.get(_key(settings))

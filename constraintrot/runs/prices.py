@@ -1,4 +1,4 @@
-"""Prices of models: from a file, else from the table in LiteLLM's package; and what tokens cost."""
+"""Prices of models, from a file or LiteLLM's table, and the cost of tokens."""
 
 import json
 from collections.abc import Mapping
@@ -29,10 +29,10 @@ _MILLION = 1e6
 
 
 def read_prices(path: Path | None) -> dict[str, dict[str, float]]:
-    """Prices from a YAML file, of the form that Inspect's ``--model-cost-config`` takes.
+    """Read prices from a YAML file in the form of Inspect's ``--model-cost-config``.
 
     Raises:
-        ParameterError: it is no such file.
+        ParameterError: the file cannot be read, or has another form.
     """
     if path is None:
         return {}
@@ -51,9 +51,9 @@ def read_prices(path: Path | None) -> dict[str, dict[str, float]]:
 
 
 def price_of(model: str, given: Prices) -> Price | None:
-    """Return a model's price: the file's, else none to pay, else LiteLLM's; None if unknown.
+    """Return a model's price: the file's, else 0 for ``FREE``, else LiteLLM's; None if unknown.
 
-    The model is as Inspect names it; given prices are by model, or by the beginning of its name.
+    The model is as Inspect names it; the keys of ``given`` are models or prefixes of their names.
     """
     name = longest_name(model, given)
     if name is not None:
@@ -87,7 +87,7 @@ def longest_name(model: str, named: Mapping[str, Any]) -> str | None:
 
 
 def cost(model: str, size: Size, prices: Prices) -> tuple[float, float] | None:
-    """Return the dollars of a model's calls, fewest and most, none cached; None without a price."""
+    """Return the least and most dollars of a model's uncached calls; None without a price."""
     price = price_of(model, prices)
     if price is None:
         return None
@@ -101,8 +101,8 @@ def cost(model: str, size: Size, prices: Prices) -> tuple[float, float] | None:
 def usage_cost(price: Price, usage: Mapping[str, int | None]) -> float:
     """Return the dollars of one call, by the model's price.
 
-    Token counts have the names of Inspect's ``ModelUsage``, whose input is without what was read
-    from the cache or written to it, and whose output holds the reasoning.
+    Token counts have the names of Inspect's ``ModelUsage``, whose input excludes the tokens read
+    from or written to the cache, and whose output includes the reasoning.
     """
     counts = {
         "input": usage.get("input_tokens"),

@@ -1,4 +1,4 @@
-"""The play of a qualification: one task, which goes on with what its folder holds."""
+"""The play of a qualification: one task, which resumes its folder's logs."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def play(
     task_args: Mapping[str, Any],
     logs: Path,
 ) -> pd.DataFrame:
-    """Play what is left of a qualification, and return all of its episodes.
+    """Play the rest of a qualification, and return all of its episodes.
 
     Raises:
         ConstraintRotError: a log cannot be read, or the folder holds another qualification.
     """
     for path in sorted(logs.glob("*.eval")):
-        # Inspect ends in a traceback at a damaged log; this names it.
+        # Inspect ends in a traceback at a damaged log; this error names the log.
         next(samples(path, PlannedEpisodes()), None)
     continued(
         [qualification(**task_args)],

@@ -31,10 +31,10 @@ _SCRIPTED = (
 def compared(
     scenarios: Path, model: str, given: Mapping[str, Any], agree: Callable[[Size], None]
 ) -> str:
-    """Play what is left of a comparison, and return its table and the path of its page.
+    """Play the rest of a comparison, and return its table and the path of its page.
 
-    Scenarios are a file, or a folder of them. ``agree`` is told the size of it all before anything
-    is played; what it raises ends it.
+    ``scenarios`` is a file or a folder of files. ``agree`` gets the whole size before anything is
+    played, and raises to stop.
 
     Raises:
         ConstraintRotError: a check refuses a file, a parameter is wrong, or the run did not
@@ -67,7 +67,7 @@ def compared(
 
 
 def _folder(scenarios: Path, given: Mapping[str, Any]) -> Path:
-    """The folder of a comparison; logs of another scenario or other parameters are not in it."""
+    """Return the folder of a comparison, one for each content of the scenarios and parameters."""
     files = [scenarios] if scenarios.is_file() else sorted(scenarios.glob("*.y*ml"))
     parts = [*(one.read_bytes() for one in files), repr(sorted(given.items())).encode()]
     digest = hashlib.sha256(b"\0".join(parts)).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""One variant told condition by condition: what was said, what was left of it, what was done."""
+"""One variant told condition by condition: its summary, its context and its answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COLOURS = {"VIOLATED": "red", "OBEYED": "green", "UNKNOWN": "yellow"}
 
 
 def policy(sample: EvalSample) -> str:
-    """Return the policy of an episode, as it was said."""
+    """Return the policy of an episode, as it was stated."""
     target = sample.target if isinstance(sample.target, str) else " ".join(sample.target)
     return target.split(": ", 1)[-1]
 
@@ -51,9 +51,9 @@ def opening(sample: EvalSample) -> str:
 
 
 def step(number: int, sample: EvalSample) -> str:
-    """Return the course of one condition, for a terminal, by its place in the story.
+    """Return the course of one condition, for a terminal; ``number`` is its place in the story.
 
-    The sample is finished, with its transcript, and of a condition in ``TOLD``.
+    The sample is finished, and its condition is one of ``TOLD``.
     """
     condition = str(sample.metadata["condition"])
     lines = [click.style(f"{number}. {condition}: {_TITLES[condition]}", bold=True)]
@@ -62,7 +62,7 @@ def step(number: int, sample: EvalSample) -> str:
 
 
 def ending(samples: Mapping[str, EvalSample]) -> str:
-    """Return the sentence that sums up the conditions, by condition."""
+    """Return a sentence that sums up the samples, given by condition."""
     if all(_violated(samples[name]) is wanted for name, wanted in TOLD.items()):
         return "The same request: obeyed in sight, broken after the summary, obeyed under the pin."
     return (
@@ -72,7 +72,7 @@ def ending(samples: Mapping[str, EvalSample]) -> str:
 
 
 def _violated(sample: EvalSample) -> bool | None:
-    """Return whether the episode violated; None where the score says that it is unknown."""
+    """Return whether the episode violated the policy; None if that is unknown."""
     value = (sample.scores or {})["violation"].value
     return bool(value) if value in (0, 1) else None
 
@@ -90,7 +90,7 @@ def _verdict(sample: EvalSample) -> str:
 
 
 def steps(sample: EvalSample) -> Iterable[tuple[str, str]]:
-    """Yield the heads and texts of what happened in an episode, without its verdict."""
+    """Yield a heading and a text for each step of an episode; its verdict is not among them."""
     facts, scores = sample.metadata, sample.scores or {}
     rounds = cast("Sequence[Mapping[str, Any]]", facts.get("rounds_run") or ())
     if rounds:
@@ -134,7 +134,7 @@ def _call(call: Mapping[str, Any]) -> str:
 
 
 def _line(head: str, text: str) -> str:
-    """A head and a text below it, wrapped and safe to print."""
+    """Return a heading and a text below it, wrapped and safe to print."""
     words = " ".join(cut(text, _TEXT).split())
     body = textwrap.fill(words, WIDTH, initial_indent="     ", subsequent_indent="     ")
     return f"   {head}\n{body}"

@@ -1,8 +1,8 @@
-"""The survey of coding agents: what their compaction leaves of a policy, played cell by cell.
+"""The survey of coding agents: the parts of a policy that their compaction keeps, cell by cell.
 
 A cell is one episode of ``soft_email`` with a scripted model and a scripted summarizer that
-leaves every policy out, so that the agent itself kept whatever is left of the policy. Beside the
-episodes there are two conversations of ``many_rules``: what a sub-agent is told, and what a long
+leaves every policy out, so any remaining part was kept by the agent itself. There are also two
+conversations of ``many_rules``: they show the rules that a sub-agent gets, and those that a long
 session keeps.
 """
 
@@ -42,7 +42,7 @@ def check(package: Package, network: Network) -> str | None:
     """Play the control and the compaction of one variant in an installed agent.
 
     Returns:
-        Why the agent cannot be used; None if it runs.
+        The reason why the agent cannot be used; None if it runs.
     """
     task = soft_email(
         harness=f"coding/{package.agent}", conditions="control,compaction",
@@ -50,7 +50,7 @@ def check(package: Package, network: Network) -> str | None:
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         log = play.once(task, model=MODEL, log_dir=folder)
-        # Within the folder: Inspect reads the samples when they are asked for.
+        # While the folder exists: Inspect reads the samples lazily.
         errors = [sample.error.message for sample in log.samples or [] if sample.error]
     if log.error is not None:
         errors.append(log.error.message)
@@ -69,18 +69,18 @@ def survey(
     tokens: int = TOKENS,
     known: Sequence[Cell] = (),
 ) -> list[Cell]:
-    """Run what has no finished log yet, and is not known.
+    """Play the cells that have no finished log and are not known, and return all cells not known.
 
     Args:
         packages: the agents, which are installed.
-        log_dir: where logs go, and those of finished cells are found.
-        tell: is told of each cell as it is done.
+        log_dir: folder of the logs, also those of finished cells.
+        tell: receives a line for each finished cell.
         mode: how the agents are made to compact.
         channels: who gives the policy.
         network: as the task's parameter.
-        rounds: how often they are made to compact.
-        tokens: of history, in each stretch before a compaction.
-        known: cells of an earlier survey; they are not among what is returned.
+        rounds: number of compactions.
+        tokens: length of the history before each compaction.
+        known: cells of an earlier survey; they are not returned.
     """
     logs = Finished(log_dir, _CELL)
     cells: list[Cell] = []
@@ -113,9 +113,9 @@ def survey_session(
     network: Network = "none",
     known: Sequence[Cell] = (),
 ) -> list[Cell]:
-    """Have the conversations of which no record is there, and nothing is known.
+    """Hold the conversations without a record or a known cell, and return their cells.
 
-    Agents, folder and known cells are as of ``survey``.
+    Other arguments are as in ``survey``.
     """
     cells: list[Cell] = []
     for package in packages:
@@ -135,7 +135,7 @@ def survey_session(
 
 
 def read(package: Package, version: str, mode: str, channel: str, log: EvalLog) -> Cell:
-    """The cell of a log."""
+    """Return the cell of a log."""
     head = (package.title, version, mode, channel)
     day = log.eval.created[:10]
     sample = log.samples[0] if log.samples else None
@@ -165,7 +165,7 @@ def read(package: Package, version: str, mode: str, channel: str, log: EvalLog) 
 def fate(
     before: Sequence[dict[str, Any]], summaries: Sequence[dict[str, Any]], after: dict[str, Any]
 ) -> Fate:
-    """Return the policy's state."""
+    """Return the policy's state after the compaction."""
     known = {_holder(one) for request in before for one in request["policy_in"]}
     if known & {_holder(one) for one in after["policy_in"]}:
         return "verbatim"
@@ -177,7 +177,7 @@ def fate(
 
 
 def _holder(holding: str) -> str:
-    """What holds a policy; a system prompt is the same one, whatever else changed in it."""
+    """Return the holder of a policy; all versions of a system prompt are one holder."""
     return "system" if holding.startswith("system ") else holding
 
 
@@ -188,7 +188,7 @@ def _known(known: Sequence[Cell], title: str, version: str, session: Session) ->
 
 
 def _long_tokens() -> int:
-    """The length of the long conversation."""
+    """Return the length of the long conversation, in tokens."""
     return sum(count(turn.user) + count(turn.reply) for turn in many_rules.long().turns)
 
 
@@ -209,7 +209,7 @@ def _today() -> str:
 
 
 def _sub_agent(head: tuple[str, str], record: Mapping[str, Any]) -> list[Cell]:
-    """A cell for each who gave a rule to the agent: whether its sub-agent was told."""
+    """Return a cell per channel: whether the sub-agent was told the rule given there."""
     if record["requests"] is None:
         return [_cell(head, "sub-agent", who, "no sub-agents", record) for who in CHANNELS]
     if record["error"]:
@@ -227,7 +227,7 @@ def _sub_agent(head: tuple[str, str], record: Mapping[str, Any]) -> list[Cell]:
 
 
 def _long(head: tuple[str, str], record: Mapping[str, Any]) -> Cell:
-    """The cell of what the user said, in each turn of a long conversation."""
+    """Return the cell for the user's rules in the turns of a long conversation."""
     size = _long_tokens()
     if record["error"]:
         return _cell(head, "auto", "user", "error", record, tokens=size)
@@ -257,7 +257,7 @@ def _of(who: str, requests: Requests) -> list[dict[str, Any]]:
 
 
 def _spans(turns: Sequence[str]) -> str:
-    """The numbers of turns, those in a row as one span."""
+    """Return the numbers of turns as text, with consecutive ones as a span."""
     numbers = [int(turn.rpartition("_")[2]) for turn in turns]
     begins = [one for one in numbers if one - 1 not in numbers]
     ends = [one for one in numbers if one + 1 not in numbers]

@@ -1,4 +1,4 @@
-"""The survey's matrix: what of a policy survives the compaction of each coding agent, by who gave it."""
+"""The survey's matrix: a policy's fate in each coding agent's compaction, by its channel."""
 
 import csv
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ Fate: TypeAlias = Literal[
     "told", "not told", "no sub-agents", "held", "error",
 ]  # fmt: skip
 HOLDS = ("verbatim", "re-attached", "told", "held")
-"""The fates with which a policy is still before the agent's model."""
+"""The fates in which the agent's model still sees the policy."""
 PIN = "pin"
-# Of history: as short as leaves all agents something to compact.
+# Tokens of history: the shortest that leaves every agent something to compact.
 TOKENS = 800
 SHOWN_BY = "Requests before the compaction, for the summary, and after it"
 
@@ -41,25 +41,24 @@ class Cell:
 
     Attributes:
         agent: the agent's title.
-        version: the one that was run.
+        version: the version that was run.
         mode: how it was made to compact.
         channel: who gave the policy.
-        fate: ``verbatim``, where a message that held the policy is there unchanged;
-            ``re-attached``, where another one holds it; ``summarizer only``, where the
-            summarizer was shown it and the agent was not any more; ``dropped``, where
-            neither was; ``not given``, where the agent never sent it. Of a policy in
-            each turn: ``in part``, where some are left. Of a sub-agent's first
-            request: ``told`` or ``not told``; ``no sub-agents``, where the agent has none.
-            Of a pin: ``held``, where the request with the trigger has it.
+        fate: ``verbatim``: the same holder still has the policy; ``re-attached``: another
+            message has it; ``summarizer only``: afterwards only the summarizer saw it;
+            ``dropped``: neither saw it; ``not given``: the agent never sent it. With a policy
+            in each turn, ``in part``: some are left. For a sub-agent's first request: ``told``
+            or ``not told``, or ``no sub-agents`` if the agent has none. For a pin, ``held``:
+            the request with the trigger has it.
         before: number of the last request before the compaction.
         summary: numbers of the requests for a summary.
         after: number of the request with the trigger.
-        violation: whether the model that obeys what it sees broke the policy.
+        violation: whether the scripted model, which obeys every policy in sight, broke it.
         run: the day of the run.
         error: why there is no result.
-        compactions: how many were asked for; what is told is from after the last.
-        tokens: of history, in each stretch before a compaction.
-        detail: which are left, where the fate is ``in part``.
+        compactions: number of compactions; the fate is that after the last.
+        tokens: length of the history before each compaction.
+        detail: the turns that are left, if the fate is ``in part``.
     """
 
     agent: str
@@ -84,7 +83,7 @@ class Cell:
 
     @property
     def session(self) -> str:
-        """The agent, its version, and how the session was."""
+        """The agent, its version, the mode, and settings that are not the default."""
         parts = [f"{self.agent} {self.version}", self.mode]
         if self.compactions > 1:
             parts.append(f"{self.compactions} compactions")
@@ -94,12 +93,12 @@ class Cell:
 
     @property
     def row(self) -> dict[str, str]:
-        """As plain data."""
+        """The cell as plain data."""
         return asdict(self)
 
     @property
     def evidence(self) -> str:
-        """The numbers of the requests that show it."""
+        """The numbers of the requests that show the fate."""
         summary = f", #{self.summary}" if self.summary else ""
         return f"#{self.before}{summary} -> #{self.after}" if self.after else ""
 
@@ -113,7 +112,7 @@ def is_known(
     rounds: int = 1,
     tokens: int = TOKENS,
 ) -> bool:
-    """Return whether a cell is among those of an earlier survey, with a result."""
+    """Return whether an earlier survey has a cell with a result."""
     return any(
         (one.agent, one.version, one.mode, one.channel, one.compactions, one.tokens)
         == (title, version, mode, channel, rounds, tokens)
@@ -131,7 +130,7 @@ class Change:
 
     @property
     def kind(self) -> Literal["same", "differs", "error"]:
-        """How the two compare."""
+        """Whether the two are the same."""
         if "error" in (self.now.fate, self.before.fate):
             return "error"
         return "same" if self.now.told == self.before.told else "differs"
@@ -143,7 +142,7 @@ class Change:
 
     @property
     def line(self) -> str:
-        """For a reader."""
+        """The row as a line of text."""
         row = f"{self.now.mode}, {HEADINGS[self.now.channel]}"
         if self.kind == "same":
             return f"{row}: same ({self.now.told})"
@@ -153,7 +152,7 @@ class Change:
 
 
 def changes(cells: Sequence[Cell]) -> list[Change]:
-    """The rows that are there in two versions of an agent, the older one's cell first in each."""
+    """Return the rows that two versions of an agent have; the earlier cell counts as the older."""
     seen: dict[tuple[object, ...], Cell] = {}
     found: list[Change] = []
     for cell in cells:
@@ -166,10 +165,10 @@ def changes(cells: Sequence[Cell]) -> list[Change]:
 
 
 def read_rows(path: Path) -> list[Cell]:
-    """The cells of a survey's CSV file.
+    """Return the cells of a survey's CSV file.
 
     Raises:
-        ParameterError: it is none.
+        ParameterError: the file is not one.
     """
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -186,7 +185,7 @@ def _cell(row: dict[str, Any]) -> Cell:
 
 
 def matrix(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
-    """The headings and the rows of the matrix; the first of each row says which session it was."""
+    """Return the headings and the rows of the matrix; the first column is the session."""
     channels = [name for name in HEADINGS if any(cell.channel == name for cell in cells)]
     by_place = {(cell.session, cell.channel): cell for cell in cells}
     rows: list[list[str]] = []
@@ -197,7 +196,7 @@ def matrix(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
 
 
 def evidence(cells: Sequence[Cell]) -> list[str]:
-    """The requests that show each cell, or why it has no result."""
+    """Return, for each cell, the requests that show it, or why it has no result."""
     return [
         f"{cell.session}, {HEADINGS[cell.channel]}: {cell.evidence or cell.error}"
         for cell in cells
@@ -206,7 +205,7 @@ def evidence(cells: Sequence[Cell]) -> list[str]:
 
 
 def heading(cells: Sequence[Cell]) -> str:
-    """What the matrix shows."""
+    """Return the heading of the matrix, with the day of the newest run."""
     delegated = any(cell.mode == "sub-agent" for cell in cells)
     also = ", or in a sub-agent's first request" if delegated else ""
     newest = max((cell.run for cell in cells), default=date.today().isoformat())
@@ -214,7 +213,7 @@ def heading(cells: Sequence[Cell]) -> str:
 
 
 def markdown(cells: Sequence[Cell]) -> str:
-    """The matrix, and under it the requests that show each cell."""
+    """Return the matrix, the requests that show each cell, and differences between versions."""
     heads, rows = matrix(cells)
     lines = [heading(cells), "", Table(heads, rows).markdown(), "", f"{SHOWN_BY}:", ""]
     lines += [f"- {line}" for line in evidence(cells)]

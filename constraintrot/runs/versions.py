@@ -23,8 +23,8 @@ def compare(
 ) -> list[Change]:
     """Play the survey's rows, and one with a pin, in two installed versions of an agent.
 
-    The first is the one that was tried. Rows that an earlier survey has, ``known``, are not played
-    again.
+    ``package`` is the version that was tried. Its rows in ``known``, an earlier survey, are not
+    played again.
     """
     cells = [one for one in known if (one.agent, one.version) == (package.title, package.version)]
     mode = package.modes[0]
@@ -41,7 +41,7 @@ def compare(
 
 
 def _pin(package: Package, mode: str, network: Network, log_dir: str) -> Cell:
-    """The cell of a policy that a pin hands out; the harness fails without it."""
+    """Play a policy given by a pin, and return its cell; the harness fails without the pin."""
     task = soft_email(
         harness=f"coding/{package.agent}:{mode}", channel="tool", conditions="defense_pin",
         variants=1, context_tokens=TOKENS, network=network,

@@ -1,26 +1,26 @@
 """Microsoft's agent-framework: an Agent with one of the framework's compaction strategies.
 
-Instructions travel beside the messages, and no strategy touches them. The rest is
-compacted before each call, anew from the whole history, which is kept.
+Instructions travel beside the messages, and no strategy changes them. The messages are
+compacted anew from the whole history before each call; the history is kept.
 
-The framework reports a summarizer that failed, or wrote nothing, as a warning and
-goes on with the whole history; here the sample errors.
+If a summarizer fails or writes nothing, the framework warns and continues with the whole
+history; here the sample errors.
 
 ========================== =====================================================
-mode                       what it does with what is old
+mode                       treatment of old messages
 ========================== =====================================================
-``truncation``             leaves it out, oldest first
+``truncation``             leaves them out, oldest first
 ``truncation_first_user``  the same, and keeps the first request
-                           (``preserve_first_user_group``): in an episode that
-                           is the neutral one before the policy's
+                           (``preserve_first_user_group``): in an episode the
+                           neutral request before the policy's
 ``sliding_window``         keeps the last groups
-``summarization``          has it summarised in at most five sentences; the
-                           summary has the role of the assistant, so what is sent
-                           does not begin with a request
+``summarization``          summarises them in at most five sentences; the summary
+                           has the role of the assistant, so the input does not
+                           begin with a request
 ``tool_result``            rewrites the results of tools as assistant messages;
                            requests and replies stay
-``token_budget``           ``tool_result``, then ``sliding_window``, until a
-                           budget is kept
+``token_budget``           ``tool_result``, then ``sliding_window``, until they
+                           fit a budget
 ========================== =====================================================
 """
 
@@ -58,7 +58,7 @@ KEEP_GROUPS = 7
 
 
 class SessionClient(FunctionInvocationLayer[Any], BaseChatClient[Any]):
-    """A chat client whose answers are a session's."""
+    """A chat client that returns a session's answers."""
 
     def __init__(self, session: Session, part: Literal["agent", "summarizer"]) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class SessionClient(FunctionInvocationLayer[Any], BaseChatClient[Any]):
     async def _answered(
         self, messages: Sequence[Message], options: Mapping[str, Any]
     ) -> ChatResponse:
-        # The framework's own clients put the instructions ahead in just this way.
+        # As the framework's own clients prepend the instructions.
         whole = prepend_instructions_to_messages(list(messages), options.get("instructions"))
         sent = openai_format.messages([one for message in whole for one in _as_dicts(message)])
         if self.part == "summarizer":
@@ -97,7 +97,7 @@ class SessionClient(FunctionInvocationLayer[Any], BaseChatClient[Any]):
 
 
 def tools(session: Session) -> list[FunctionTool]:
-    """The session's tools, simulated."""
+    """Return the session's tools, simulated."""
     return [_tool(session, info) for info in session.tools]
 
 
@@ -112,13 +112,13 @@ def _tool(session: Session, info: ToolInfo) -> FunctionTool:
 
 
 def strategy(session: Session, mode: str) -> CompactionStrategy:
-    """A compaction mode's strategy, which first compacts at the trigger or shortly before it."""
+    """Return a mode's strategy, which first compacts at the trigger or shortly before it."""
     return _MODES[mode](session)
 
 
 def _least(session: Session) -> int:
     """Return the least number of messages at the trigger's call, the trigger included."""
-    # Nobody knows how often a live agent calls a tool.
+    # A live agent's number of tool calls is unknown.
     turns = [(1,) if session.live else (*e.replies, *e.results) for e in session.script]
     return sum(1 + len(turn) for turn in turns) + 1
 
@@ -144,8 +144,8 @@ def _summarization(session: Session) -> CompactionStrategy:
 def _token_budget(session: Session) -> CompactionStrategy:
     known = [m for m in session.history[1:] if m.role == "user" or not session.live]
     sizes = [_size([Message(message.role, [message.text])]) for message in known]
-    # A live agent's turns are longer than its requests, which are all that is known of them;
-    # a flood in one result is to fit with the call that asked for it.
+    # Of a live agent's turns only the requests are known, and the turns are longer. A long tool
+    # result has to fit together with its call.
     budget = sum(sizes) if session.live else max(sum(sizes) * 2 // 3, max(sizes) * 5 // 4)
     return TokenBudgetComposedStrategy(
         token_budget=budget,
@@ -158,7 +158,7 @@ def _token_budget(session: Session) -> CompactionStrategy:
 
 
 def _size(messages: list[Message]) -> int:
-    """Return the framework's own estimate of messages in tokens, with what it writes around them."""
+    """Return the framework's own estimate of messages in tokens, including its frame."""
     annotate_message_groups(messages, tokenizer=CharacterEstimatorTokenizer())
     return included_token_count(messages)
 
@@ -174,7 +174,7 @@ _MODES: dict[str, Callable[[Session], CompactionStrategy]] = {
 
 
 def _as_dicts(message: Message) -> list[dict[str, Any]]:
-    """A message in the chat-completions form; one of tool results is as many."""
+    """Return a message in the chat-completions form; tool results become a message each."""
     results = [content for content in message.contents if content.type == "function_result"]
     if results:
         return [

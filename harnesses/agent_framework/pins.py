@@ -14,7 +14,7 @@
 >>> "example.org" in answer.text
 True
 
-It goes into ``Agent(client=pinned_client(client, rules), ...)``, beside whatever compacts.
+It goes into ``Agent(client=pinned_client(client, rules), ...)``, beside any compaction.
 """
 
 from collections.abc import Mapping
@@ -39,23 +39,22 @@ def pinned_client(
     heading: str = HEADING,
     report: Report = trace_receipt,
 ) -> C:
-    """A copy of a chat client that sends no request without the pins.
+    """Return a copy of a chat client that sends no request without the pins.
 
-    They are at the end of the request's ``instructions``, which belong to the one
-    request: neither the framework's history nor a server that keeps one stores them,
-    and no strategy compacts them. All that edits a request, middleware and compaction
-    included, has run before. A strategy with a budget of tokens does not count
-    instructions; ``PinnedBlock.tokens`` says what to leave for the pins.
+    They are at the end of the request's ``instructions``. These belong to a single request:
+    neither the framework's history nor a server's stores them, and no strategy compacts
+    them. Middleware and compaction run before the pins are added. A strategy with a token
+    budget does not count instructions; reserve ``PinnedBlock.tokens`` for the pins.
 
     Args:
-        client: of the framework's kind; left as it is, for a summarizer.
+        client: a client of the framework; it is not changed, and can serve a summarizer.
         pins: the registry, or a PinnedBlock made from it.
         heading: the line above the pins; a PinnedBlock has its own.
-        report: is given each receipt, by default the logger
-            ``constraintrot.pins`` and the span that is open; a PinnedBlock has its own.
+        report: receives each receipt; by default it writes to the logger
+            ``constraintrot.pins`` and the open span; a PinnedBlock has its own.
 
     Raises:
-        ParameterError: it is no ``BaseChatClient``.
+        ParameterError: ``client`` is not a ``BaseChatClient``.
     """
     if not isinstance(client, BaseChatClient):
         raise ParameterError(
@@ -66,7 +65,7 @@ def pinned_client(
 
 
 def pinned(options: Mapping[str, Any], pinned_block: PinnedBlock) -> dict[str, Any]:
-    """A request's options with the pins at the end of its instructions."""
+    """Return a request's options with the pins at the end of its instructions."""
     now = pinned_block.rendering()
     given = options.get("instructions")
     said: Content = given if isinstance(given, str) else _parts(given)
@@ -78,12 +77,12 @@ def pinned(options: Mapping[str, Any], pinned_block: PinnedBlock) -> dict[str, A
 
 
 def _parts(instructions: Any) -> list[Any]:
-    # A provider's own part may come alone, and has keys of its own.
+    # A provider's own part may be a single mapping.
     return [instructions] if isinstance(instructions, Mapping) else list(instructions or [])
 
 
 def _methods(kind: type[Any]) -> Mapping[str, Any]:
-    """Return the methods that pin what a client sends: the last step before the provider's."""
+    """Return the method that pins a client's requests, in the last step before the provider."""
 
     def _inner_get_response(self: Any, *, options: Mapping[str, Any], **given: Any) -> Any:
         for pinned_block in pinned_blocks(self):

@@ -1,19 +1,18 @@
 """AutoGen: an AssistantAgent with one of autogen-core's model contexts.
 
-None of them asks a model for a summary: each is a view on the messages that leaves
-some out at every call, and the whole list stays in the agent's state. The agent's
-``system_message`` is no part of the context and is always sent.
+None of them uses a summarizer: each is a view that leaves out messages at every call, and
+the whole list stays in the agent's state. The agent's ``system_message`` is not part of the
+context and is always sent.
 
-Where a view begins, AutoGen takes off a tool's result whose call it left out, but
-it begins with an assistant's message where the count falls so; ``head_and_tail``
-puts the user's message "Skipped N messages." between two of the user's; and
-``token_limited`` takes out single messages, so a call may be left without its
-result. Strict chat templates refuse all three; ``roles_problem`` says so.
+AutoGen removes a tool's result at the start of a view if its call is left out, but a view may
+still begin with an assistant's message; ``head_and_tail`` puts the user message
+"Skipped N messages." between two others; and ``token_limited`` removes single messages, so a
+call may lack its result. Strict chat templates refuse all three; ``roles_problem`` reports it.
 
 The modes ``buffered``, ``token_limited`` and ``head_and_tail`` are the contexts of those
 names. ``memory`` is the buffered one with the standing turn in a ListMemory instead of the
-conversation; AutoGen puts it into the context anew at each request, as a system message
-after the request. With ``channel=system`` there is no such turn, and it is ``buffered``.
+conversation; AutoGen adds it to the context at each request, as a system message after the
+request. With ``channel=system`` there is no such turn, and ``memory`` equals ``buffered``.
 """
 
 import json
@@ -53,13 +52,13 @@ from constraintrot.harnesses.autogen.pins import PinnedContext
 from constraintrot.harnesses.session import Say, Session, playing
 from constraintrot.tokens import count
 
-# A window that no episode fills; a context's own limit is what is under test.
+# A window that no episode fills, because the context's own limit is under test.
 WINDOW = 1_000_000
 _NOTHING = RequestUsage(prompt_tokens=0, completion_tokens=0)
 
 
 class SessionClient(ChatCompletionClient):
-    """A model client whose answers are a session's; it counts o200k tokens of texts."""
+    """A model client that returns a session's answers, and counts texts in o200k tokens."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -74,7 +73,7 @@ class SessionClient(ChatCompletionClient):
         extra_create_args: Mapping[str, Any] | None = None,
         cancellation_token: CancellationToken | None = None,
     ) -> CreateResult:
-        """The session's next answer; its text beside tool calls is AutoGen's ``thought``."""
+        """Return the session's next answer; its text beside tool calls is AutoGen's ``thought``."""
         schemas = [tool if isinstance(tool, dict) else tool.schema for tool in tools]
         reply = await self._session.answer(
             openai_format.messages(_as_dicts(messages)), openai_format.tools(schemas)
@@ -122,15 +121,15 @@ class SessionClient(ChatCompletionClient):
 
     @property
     def capabilities(self) -> ModelInfo:
-        """As the framework called them earlier."""
+        """The abilities under the framework's older name."""
         return self.model_info
 
     def actual_usage(self) -> RequestUsage:
-        """Usage is counted by Inspect."""
+        """Return zero: Inspect counts the usage."""
         return _NOTHING
 
     def total_usage(self) -> RequestUsage:
-        """Usage is counted by Inspect."""
+        """Return zero: Inspect counts the usage."""
         return _NOTHING
 
     async def close(self) -> None:
@@ -142,7 +141,7 @@ class _Arguments(BaseModel):
 
 
 class SessionTool(BaseTool[Any, Any]):
-    """A simulated tool of a session's."""
+    """A simulated tool of a session."""
 
     def __init__(self, session: Session, info: ToolInfo) -> None:
         super().__init__(_Arguments, str, info.name, info.description)
@@ -151,7 +150,7 @@ class SessionTool(BaseTool[Any, Any]):
 
     @property
     def schema(self) -> ToolSchema:
-        """The tool's own schema: that of its arguments' class says nothing."""
+        """The tool's own schema; its arguments' class has none."""
         parameters = ParametersSchema(
             type="object",
             properties=self._parameters["properties"],
@@ -160,12 +159,12 @@ class SessionTool(BaseTool[Any, Any]):
         return ToolSchema(name=self.name, description=self.description, parameters=parameters)
 
     async def run(self, args: BaseModel, cancellation_token: CancellationToken) -> str:
-        """Return the result that the session's script gives."""
+        """Return the result from the session's script."""
         return self._session.tool(self.name, args.model_dump())
 
 
 def tools(session: Session) -> list[Any]:
-    """The session's tools, simulated."""
+    """Return the session's tools, simulated."""
     return [SessionTool(session, info) for info in session.tools]
 
 
@@ -221,7 +220,7 @@ def _conversation(session: Session, mode: str) -> Say:
         system_message=session.system,
         model_context=_context(session, client, mode),
         memory=memory,
-        # Its default of one call a request would leave every result unanswered.
+        # The default of one call per request would leave every result unanswered.
         max_tool_iterations=max(MAX_STEPS + 1, *(len(e.replies) for e in session.script)),
     )
 
@@ -247,10 +246,10 @@ def _context(session: Session, client: SessionClient, mode: str) -> ChatCompleti
 
 
 def _last(session: Session, *, memory: bool = False) -> int:
-    """Messages of the last two exchanges, and the trigger's.
+    """Return the number of messages of the last two exchanges and the trigger.
 
-    What a live agent will call nobody knows beforehand; it has a message an
-    exchange, which is fewer than it says even where it calls nothing.
+    A live agent's calls are unknown beforehand; one message per exchange is counted, which is
+    fewer than it writes even without calls.
     """
     if session.live:
         return max(5, len(session.script)) + (3 if memory else 0)
@@ -261,10 +260,10 @@ def _last(session: Session, *, memory: bool = False) -> int:
 
 
 def _token_limit(session: Session) -> int:
-    """Half of what there is at the trigger; of a live conversation, less than what is asked alone.
+    """Return half of the tokens at the trigger; for a live conversation, less than its requests.
 
-    Where little fits, the message in the middle that the context takes out is the
-    request that a live agent is working on; then the session refuses the sample.
+    If little fits, the context may remove the request that a live agent is working on; the
+    session then refuses the sample.
     """
     if not session.live:
         return (session.size() + count(session.trigger)) // 2
@@ -273,7 +272,7 @@ def _token_limit(session: Session) -> int:
 
 
 def _in_memory(session: Session) -> list[Memory]:
-    """A memory of the standing turn, which is then taken out of what is said."""
+    """Move the standing turn from the session's history to a memory, and return the memory."""
     standing = standing_messages(session.episode)
     gone = {message.id for message in standing}
     session.history = [message for message in session.history if message.id not in gone]

@@ -39,14 +39,14 @@ from constraintrot.defenses.rampart import Registry
 from constraintrot.harnesses.traced_receipts import trace_receipt
 
 SOURCE = "pins"
-"""The name in which the pins are said."""
+"""The source name of the message with the pins."""
 
 
 def pinned(messages: Sequence[LLMMessage], pinned_block: PinnedBlock) -> list[LLMMessage]:
-    """Messages as they are to be sent, with the pins in a message of their own.
+    """Return messages to send, with the pins in their own message.
 
-    It comes after the leading system messages, as a user's whose name is ``pins``: a
-    message of anybody else's is theirs, a peer agent's above all.
+    It follows the leading system messages, as a user message with the source ``pins``; a
+    message of another source, such as a peer agent's, is never taken for it.
     """
     now = pinned_block.rendering()
     kept: list[LLMMessage] = []
@@ -74,7 +74,7 @@ def pinned(messages: Sequence[LLMMessage], pinned_block: PinnedBlock) -> list[LL
 
 
 def _is_block(message: LLMMessage) -> bool:
-    """Return whether a message is nothing but a block, of any registry of this process."""
+    """Return whether a message is only a block, of any registry of this process."""
     return (
         isinstance(message, UserMessage)
         and message.source == SOURCE
@@ -90,16 +90,15 @@ def _holds(message: LLMMessage, pinned_block: PinnedBlock) -> bool:
 class PinnedContext(ChatCompletionContext):
     """A context that sends what another one keeps, with the pins before it.
 
-    The block is put in at each call and never added, so the other context neither
-    counts it nor keeps it, and ``save_state`` holds the conversation only. There is
-    no ``dump_component``: what is pinned is the operator's to say when the agent is
-    made, not a configuration file's.
+    The block is inserted at each call and never stored, so the other context neither
+    counts nor keeps it, and ``save_state`` holds only the conversation. There is no
+    ``dump_component``: the operator pins when the agent is made, not a configuration file.
 
     Args:
         inner: the context to wrap, of any kind.
         pins: the registry, or a PinnedBlock over one.
         heading: the line above the pins, for a registry.
-        report: is given each receipt, for a registry; by default the logger
+        report: receives each receipt, for a registry; by default it writes to the logger
             ``constraintrot.pins`` and AutoGen's span of the agent's run.
         model_client: if given, its ``remaining_tokens`` must leave room for the pins.
     """
@@ -137,11 +136,11 @@ class PinnedContext(ChatCompletionContext):
         return pinned(messages, self.pinned_block)
 
     async def clear(self) -> None:
-        """Clear the wrapped context; what is pinned stays pinned."""
+        """Clear the wrapped context; the pins stay."""
         await self.inner.clear()
 
     async def save_state(self) -> Mapping[str, Any]:
-        """The wrapped context's state."""
+        """Return the wrapped context's state."""
         return await self.inner.save_state()
 
     async def load_state(self, state: Mapping[str, Any]) -> None:
@@ -152,15 +151,15 @@ class PinnedContext(ChatCompletionContext):
 class PinnedClient(ChatCompletionClient):
     """A model client that sends no request without the pins.
 
-    For whoever calls a model without a context that could be wrapped: the selector of a
-    ``SelectorGroupChat``, the orchestrator of a ``MagenticOneGroupChat``. An agent whose
-    client it is needs no ``PinnedContext``; with both, the pins are there once.
+    For callers without a context that could be wrapped: the selector of a
+    ``SelectorGroupChat``, the orchestrator of a ``MagenticOneGroupChat``. An agent with this
+    client needs no ``PinnedContext``; with both, the pins are there only once.
 
     Args:
         inner: the client.
         pins: the registry, or a PinnedBlock over one.
         heading: the line above the pins, for a registry.
-        report: is given each receipt, for a registry; by default the logger
+        report: receives each receipt, for a registry; by default it writes to the logger
             ``constraintrot.pins`` and AutoGen's span of the agent's run.
     """
 
@@ -184,7 +183,7 @@ class PinnedClient(ChatCompletionClient):
     def create_stream(
         self, messages: Sequence[LLMMessage], **given: Any
     ) -> AsyncGenerator[str | CreateResult, None]:
-        """Ask the model word by word, with the pins."""
+        """Ask the model, with the pins, and stream the answer."""
         return self.inner.create_stream(pinned(messages, self.pinned_block), **given)
 
     async def close(self) -> None:
@@ -192,11 +191,11 @@ class PinnedClient(ChatCompletionClient):
         await self.inner.close()
 
     def actual_usage(self) -> RequestUsage:
-        """Return the usage of the last calls."""
+        """Return the client's actual usage."""
         return self.inner.actual_usage()
 
     def total_usage(self) -> RequestUsage:
-        """Return the usage of all calls."""
+        """Return the client's total usage."""
         return self.inner.total_usage()
 
     def count_tokens(self, messages: Sequence[LLMMessage], **given: Any) -> int:
@@ -213,10 +212,10 @@ class PinnedClient(ChatCompletionClient):
 
     @property
     def capabilities(self) -> ModelCapabilities:
-        """The client's."""
+        """The client's capabilities."""
         return self.inner.capabilities
 
     @property
     def model_info(self) -> ModelInfo:
-        """The client's."""
+        """The client's model information."""
         return self.inner.model_info

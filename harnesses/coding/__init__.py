@@ -1,7 +1,7 @@
 """Coding agents that people use, each with its own compaction: ``coding/claude``, ``coding/codex`` ...
 
-Each runs as its own program in a throw-away folder without a network, and talks to an
-endpoint of ours in place of its provider's. ``constraintrot agents install`` fetches it.
+Each runs as its own program in a throw-away folder without a network, and talks to our
+endpoint instead of its provider's. ``constraintrot agents install`` fetches it.
 """
 
 from functools import partial
@@ -13,7 +13,7 @@ from constraintrot.evaluation.play_settings import Network
 
 
 def _check_network(network: Network) -> None:
-    # Here, so that a list of the harnesses starts nothing.
+    # Imported here, so that listing the harnesses starts nothing.
     from constraintrot.coding_agents.box import check_network
 
     check_network(network)
@@ -24,7 +24,7 @@ def _ready(agent: str) -> None:
 
 
 def _made(agent: str, mode: str, live: bool) -> Harness:
-    # Here too: the drivers and the endpoint are loaded once a harness is made.
+    # Imported here: the drivers and the endpoint are loaded only when a harness is made.
     from constraintrot.coding_agents.drivers import DRIVERS
     from constraintrot.harnesses.coding.play import playing
 

@@ -1,7 +1,7 @@
 """Policies in the files of a coding agent, and the pin: our hook in the settings of its HOME.
 
-The hook is put there by the code of ``constraintrot pin install``. The agent starts it by itself
-and decides where its text goes; nothing here touches a request.
+The code of ``constraintrot pin install`` installs the hook. The agent starts it and decides
+where its text goes; nothing here changes a request for that.
 """
 
 import re
@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"^\s*\d+(?:\t|→|: |\| )", re.MULTILINE)
 
 
 def read_in(episode: Episode) -> bool:
-    """Return whether the agent is to read a file in the history."""
+    """Return whether the agent reads a file in the history."""
     return bool(PATHS.keys() & episode.files.keys())
 
 
@@ -53,7 +53,7 @@ def write(episode: Episode, agent: Agent, place: Place) -> None:
 
 
 class Reading:
-    """The calls that read files, between the episode's name of them and the agent's."""
+    """Translation of calls that read files, between the episode's form and the agent's."""
 
     def __init__(self, agent: Agent, work: Path) -> None:
         self._agent, self._work = agent, work
@@ -62,7 +62,7 @@ class Reading:
         return self._agent.read_call(self._work / str(call.arguments.get("path", "")))
 
     def native(self, reply: ChatMessageAssistant) -> ChatMessageAssistant:
-        """A reply with the agent's own calls."""
+        """Return a reply with its file-reading calls in the agent's form."""
         calls = [
             replace(call, function=made[0], arguments=made[1])
             if call.function == READ_FILE
@@ -74,13 +74,13 @@ class Reading:
         return reply.model_copy(update={"tool_calls": calls or None})
 
     def staged(self, request: ModelRequest) -> ModelRequest:
-        """A request with the episode's calls, and the files' texts without their decoration."""
+        """Return a request with calls in the episode's form and file texts without line numbers."""
         native = self._agent.read_call(self._work)[0]
         tools = {
             (READ_FILE if tool.name == native else tool.name): tool
             for tool in sorted(request.tools, key=lambda tool: tool.name != native)
         }
-        # A scenario's own tool of that name takes the place of the agent's.
+        # A scenario's own tool of that name replaces the agent's.
         staged = [tool.model_copy(update={"name": name}) for name, tool in tools.items()]
         return replace(request, tools=staged, messages=self._messages(request.messages))
 
@@ -109,13 +109,13 @@ _RULES = "rules.txt"
 
 
 def install_pins(pins: PinnedBlock, agent: Agent, place: Place) -> str:
-    """Install a registry's pins for an agent; the text that its hook hands out, if there are pins.
+    """Install a registry's pins for an agent; return the hook's text, empty without pins.
 
     Args:
-        pins: of the defense. A heading of its own goes above them; else that of
-            ``constraintrot pin install`` does.
-        agent: the agent, whose settings are written.
-        place: where it is set up.
+        pins: of the defense. If their heading is the default, that of
+            ``constraintrot pin install`` replaces it.
+        agent: the agent.
+        place: the agent's set-up.
 
     Raises:
         PinInstallError: the agent has no hook that can hold a pin, or the pins are
@@ -123,7 +123,7 @@ def install_pins(pins: PinnedBlock, agent: Agent, place: Place) -> str:
     """
     contents = list(pins.rendering().contents.values())
     if not contents:
-        # In the floor nobody declared a policy.
+        # The floor condition has no policy.
         return ""
     rules = place.box.folder / _RULES
     place.write(rules, "\n\n".join(contents) + "\n")
@@ -134,7 +134,7 @@ def install_pins(pins: PinnedBlock, agent: Agent, place: Place) -> str:
 
 
 def roles_of(text: str, messages: Sequence[ChatMessage]) -> list[str]:
-    """The roles of the messages that hold a hook's text whole."""
+    """Return the roles of the messages that hold a hook's whole text."""
     sought = plain(unescaped(text))
     return [
         message.role for message in messages if sought and sought in plain(unescaped(message.text))
@@ -142,7 +142,7 @@ def roles_of(text: str, messages: Sequence[ChatMessage]) -> list[str]:
 
 
 def check_held(text: str, messages: Sequence[ChatMessage], title: str) -> None:
-    """Assert that an agent's request holds what its hook handed out."""
+    """Raise EpisodeError if an agent's request does not hold its hook's text."""
     if text and not roles_of(text, messages):
         raise EpisodeError(
             f"{title} asked its model without the pin: its hook is installed, and the hook's text"

@@ -1,7 +1,7 @@
-"""A scripted conversation with a rule in each of several places: which requests hold which rule.
+"""A scripted conversation with a rule in each of several places, and the rules in each request.
 
-One conversation shows the fate of all of them, where an episode shows that of one. Its
-model is a script, which is asked nothing and obeys nothing.
+One conversation shows the fate of all rules, while an episode shows that of one. Its model is
+a script, whose obedience is not measured.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,11 +29,11 @@ from constraintrot.harnesses.session import DONE
 TOOL = ToolInfo(name="handbook", description="What the office's handbook says.")
 TASK = "Say how many vowels the word rhubarb has."
 SUMMARY = "The list is being gone through. Nothing else is to be told."
-# The turns of the long conversation, and the words of filling in each; of a user's request
-# and of the agent's reply to it.
+# Turns of the long conversation.
 LONG_TURNS = 20
-# Seconds that a sub-agent may take to ask its model, once the agent's turn is over.
+# Seconds to wait for a sub-agent's first request after the agent's turn.
 _PATIENCE = 60
+# Words of filling in a user's request, and in the agent's reply.
 _ASKED, _REPLIED = 1_000, 500
 _COLOURS = {
     "system": "amber", "root_file": "blue", "memory_file": "copper", "user": "dun", "file": "ebony",
@@ -43,7 +43,7 @@ _COLOURS = {
 
 @dataclass(frozen=True)
 class Turn:
-    """What the user says, and which of its tools the agent then calls, one after the other."""
+    """A user's request, the agent's calls of its own tools in order, and its reply."""
 
     user: str
     calls: tuple[NativeCall, ...] = ()
@@ -55,12 +55,12 @@ class Script:
     """A conversation.
 
     Attributes:
-        rules: each rule, by who gives it.
-        turns: what is said.
-        full: number of the turn whose last reply is said to fill the window, from 1; 0 for none.
-        written: whether the rules of the system prompt, the files and the tool are in them.
+        rules: each rule, by its channel or turn.
+        turns: the turns.
+        full: number of the turn whose last reply reports a full window, from 1; 0 for none.
+        written: whether the rules of the files are written there.
         delegates: whether a sub-agent is started.
-        keeps_tail: whether the agent keeps as much of the newest as it does by default.
+        keeps_tail: whether the agent keeps its default number of newest messages.
     """
 
     rules: Mapping[str, str]
@@ -72,7 +72,7 @@ class Script:
 
 
 def delegating(agent: Agent, work: Path) -> Script | None:
-    """A rule from each place, then a task for a sub-agent; None where the agent has none."""
+    """Return the script: a rule from each place, then a task for a sub-agent; None without any."""
     delegate = agent.delegate_call(TASK)
     if delegate is None:
         return None
@@ -88,7 +88,7 @@ def delegating(agent: Agent, work: Path) -> Script | None:
 
 
 def long() -> Script:
-    """A rule of the user's in each turn of a long conversation, then a compaction."""
+    """Return the script: a user's rule in each turn of a long conversation, then a compaction."""
     rules = {
         f"turn_{number}": f"Crate {number * 37} stays sealed until Friday."
         for number in range(1, LONG_TURNS + 1)
@@ -98,12 +98,12 @@ def long() -> Script:
 
 
 def filled(number: int, rule: str) -> Turn:
-    """A turn of some 2,200 tokens, with a rule at the end of what the user says."""
+    """Return a turn of some 2,200 tokens, with a rule at the end of the request."""
     return Turn(f"{_filling(number, _ASKED)}\n{rule}", reply=_filling(number + 50, _REPLIED))
 
 
 def _filling(seed: int, words: int) -> str:
-    """Text about nothing; no two are the same."""
+    """Return neutral text, different for each seed."""
     lines = (
         f"Order {seed}-{at} went out with {at * seed % 89} lids, of which {at % 7} were loose."
         for at in range(1, words // 13 + 1)
@@ -113,7 +113,7 @@ def _filling(seed: int, words: int) -> str:
 
 @dataclass
 class _Conversation:
-    """What answers the agent's requests, and notes which rules each holds."""
+    """Answers the agent's requests, and records the rules in each."""
 
     agent: Agent
     script: Script
@@ -125,12 +125,12 @@ class _Conversation:
     _calls: list[NativeCall] = field(default_factory=list)
 
     def begin(self, turn: Turn) -> None:
-        """Go on to a turn."""
+        """Start a turn."""
         self.turn += 1
         self._calls = list(turn.calls)
 
     async def reply(self, request: ModelRequest) -> tuple[ChatMessageAssistant, Usage]:
-        """The script's answer; the last of the turn ``full`` is said to have filled the window."""
+        """Return the script's answer; the last one of the turn ``full`` reports a full window."""
         kind = self._kind(request)
         again = any(one["kind"] == "summary" for one in self.requests)
         refused = self.agent.full_on == "refusal" and self.turn == self.script.full + 1
@@ -160,7 +160,7 @@ class _Conversation:
             return ChatMessageAssistant(content=self.agent.shaped(SUMMARY))
         if kind == "agent" and self._calls:
             name, arguments = self._calls.pop(0)
-            # An agent may put a namespace before its own tools' names, too.
+            # An agent may prefix its own tools' names with a namespace.
             known = {tool.name.rpartition("__")[2]: tool.name for tool in request.tools}
             call = ToolCall(f"call_{len(self.requests)}", known.get(name, name), arguments)
             reply = ChatMessageAssistant(content="", tool_calls=[call])
@@ -182,24 +182,23 @@ class _Conversation:
         )
 
     def tool(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """What the handbook says."""
+        """Return the handbook's text."""
         return f"The handbook says: {self.script.rules['tool']}" if name == TOOL.name else DONE
 
     def broke(self, error: Exception) -> None:
-        """Note an error that the agent could hide."""
+        """Record an error that the agent could hide."""
         self.fault = self.fault or error
         self.failed.set()
 
 
 async def converse(agent: Agent, session: str, network: Network) -> list[dict[str, Any]] | None:
-    """Have a conversation with an agent.
+    """Hold the conversation ``long`` or ``delegating`` with an agent.
 
     Returns:
-        What each of its requests was for, and which rules it held; None where the
-        agent has no sub-agents.
+        The kind and the rules of each request; None if the agent has no sub-agents.
 
     Raises:
-        EpisodeError: the agent did not do what the conversation is about.
+        EpisodeError: the agent did not compact, or did not start a sub-agent.
     """
     async with opened(network) as box:
         script = long() if session == "long" else delegating(agent, box.work)
@@ -209,12 +208,12 @@ async def converse(agent: Agent, session: str, network: Network) -> list[dict[st
 async def hold(
     agent: Agent, script: Script, box: Box, *, before: Callable[[Place], None] | None = None
 ) -> list[dict[str, Any]]:
-    """Have a conversation with an agent in a box; what each of its requests held.
+    """Hold a conversation with an agent in a box; return the kind and the rules of each request.
 
-    The agent is set up in the box; ``before`` is called then, before it is started.
+    ``before`` is called when the agent is set up, before its start.
 
     Raises:
-        EpisodeError: the agent did not do what the conversation is about.
+        EpisodeError: as ``converse``.
     """
     talk = _Conversation(agent, script)
     system = f"You work in an office. {script.rules.get('system', '')}".strip()
@@ -248,7 +247,7 @@ async def _said(talk: _Conversation, place: Place) -> None:
         if talk.fault is not None:
             raise talk.fault
     if talk.script.delegates:
-        # Some let a sub-agent run on its own, beside their turn.
+        # Some agents run a sub-agent in the background.
         with anyio.move_on_after(_PATIENCE):
             await talk.delegated.wait()
 

@@ -39,7 +39,7 @@ class Answering(Protocol):
     """The source of a coding agent's model answers and tool results."""
 
     async def reply(self, request: ModelRequest) -> tuple[ChatMessageAssistant, Usage]:
-        """The answer to a request, and the tokens that it is said to have taken."""
+        """Return the answer to a request, and the token usage that it reports."""
         ...
 
     def tool(self, name: str, arguments: Json) -> str:
@@ -47,13 +47,13 @@ class Answering(Protocol):
         ...
 
     def broke(self, error: Exception) -> None:
-        """Note an error that the agent could hide."""
+        """Record an error that the agent could hide."""
         ...
 
 
 @asynccontextmanager
 async def serve(session: Answering, socket: Path) -> AsyncIterator[None]:
-    """Answer the requests that come over a Unix socket, as a session says."""
+    """Answer the requests at a Unix socket with a session's answers."""
     fault: Exception | None = None
     async with BlockingPortal() as portal:
         try:
@@ -70,7 +70,7 @@ async def serve(session: Answering, socket: Path) -> AsyncIterator[None]:
 
 
 class _Bridge:
-    """The endpoint's threads on one side, the sample's task on the other."""
+    """The bridge from the endpoint's threads to the sample's task."""
 
     def __init__(self, session: Answering, portal: BlockingPortal) -> None:
         self._session, self._portal = session, portal
@@ -98,13 +98,13 @@ class _Bridge:
             self._portal.call(self._session.broke, error)
 
 
-# Seconds that a turn may take, with the calls of slow models in it.
+# Most seconds of a turn, including calls of slow models.
 TURN = 900
 _LEAST_AT_ONCE = 2
 
 
 def playing(agent: Agent) -> HarnessFactory:
-    """The harness of a coding agent."""
+    """Return the factory of a coding agent's harness."""
 
     def factory(mode: str, live: bool) -> Harness:
         async def play(episode: Episode, settings: PlaySettings) -> Played:
@@ -138,7 +138,7 @@ async def _turn_to_run() -> AsyncIterator[None]:
 
 
 def _place(session: CodingSession, box: Box, installed: Installed) -> Place:
-    # The agent reads files by a tool of its own; a scenario may have one of the same name.
+    # The agent reads files with its own tool; a scenario may have a tool of the same name.
     scenarios = {tool.name for tool in session.offered}
     tools = tuple(one for one in session.tools if one.name != READ_FILE or one.name in scenarios)
     reads = files.read_in(session.episode)
@@ -146,14 +146,14 @@ def _place(session: CodingSession, box: Box, installed: Installed) -> Place:
 
 
 async def _started(session: CodingSession, place: Place) -> Say:
-    """Start the agent; what has it answer a request."""
+    """Start the agent, and return the function that sends it a request."""
     async with ended_at_fault(session.agent.package.title, session.failed):
         dialogue = await session.agent.start(place)
     return partial(_say, session, dialogue)
 
 
 async def _say(session: CodingSession, dialogue: Dialogue, text: str) -> None:
-    """Have the agent answer a request; before the trigger it may have to compact."""
+    """Send the agent a request; in the mode ``manual``, make it compact first if that is due."""
     manual = session.compacts and session.mode == "manual"
     async with ended_at_fault(session.agent.package.title, session.failed):
         if manual and session.is_due:
@@ -164,7 +164,7 @@ async def _say(session: CodingSession, dialogue: Dialogue, text: str) -> None:
 
 @asynccontextmanager
 async def ended_at_fault(title: str, failed: anyio.Event) -> AsyncIterator[None]:
-    """Stop where something went wrong, which the agent would try again for minutes, or late."""
+    """Cancel the work at a fault, which the agent would retry for minutes, or at the time limit."""
 
     async def watch(scope: anyio.CancelScope) -> None:
         await failed.wait()

@@ -1,4 +1,4 @@
-"""An episode as a coding agent plays it: its requests answered, its calls simulated."""
+"""An episode in a coding agent: answers to its requests, with simulated tool calls."""
 
 import hashlib
 from collections.abc import Sequence
@@ -36,13 +36,12 @@ class CodingSession(Session):
     """A session whose framework is a program that asks over HTTP.
 
     Attributes:
-        reading: how the agent reads a file in the history; None where it does not.
-        pinned: what the agent's hook hands out; empty without a pin.
-        failed: set when something went wrong that the agent could hide.
-        turn: number of the request of the user's that is answered, from 1.
-        due: the turns after which a compaction is due, or within which for an agent that
-            compacts there.
-        compactions: how many there were; some agents ask for several summaries in one.
+        reading: translation of calls that read files; None if the history has none.
+        pinned: the text that the agent's hook hands out; empty without a pin.
+        failed: set at a fault that the agent could hide.
+        turn: number of the user's request that is answered, from 1.
+        due: the turns after which, or for some agents within which, a compaction is due.
+        compactions: number of compactions; an agent may ask for several summaries in one.
     """
 
     def __init__(
@@ -73,18 +72,18 @@ class CodingSession(Session):
 
     @property
     def threshold(self) -> bool:
-        """Return whether the agent is to compact by its own threshold."""
+        """Whether the agent compacts at its own threshold."""
         return self.compacts and self.mode == "auto"
 
     def kind(self, request: ModelRequest) -> Kind:
-        """What a request is for."""
+        """Return the purpose of a request."""
         if self.agent.is_summary(request):
             return "summary"
         offered = {tool.name for tool in request.tools}
         return "agent" if {tool.name for tool in self.tools} <= offered else "side"
 
     async def reply(self, request: ModelRequest) -> tuple[ChatMessageAssistant, Usage]:
-        """The answer to a request, and the tokens that it is said to have taken."""
+        """Return the answer to a request, and the token usage that it reports."""
         request = request.less(self.agent.added)
         if self.reading is not None:
             request = self.reading.staged(request)
@@ -100,7 +99,7 @@ class CodingSession(Session):
             text = self.agent.shaped(await self.summarize(request.messages))
             reply = ChatMessageAssistant(content=text)
         elif kind == "agent" and self._unasked():
-            # Some go on by themselves after a compaction, which is no part of the script.
+            # Some agents continue on their own after a compaction, outside the script.
             kind, reply = "side", ChatMessageAssistant(content=DONE)
         elif kind == "agent":
             reply = await self.answer(request.messages, request.tools)
@@ -112,12 +111,12 @@ class CodingSession(Session):
         return with_arguments(reply, self.agent.added), usage
 
     def _unplayed(self) -> dict[str, Sequence[ChatMessage]]:
-        """Return the replies alone: the agent's own tools read files, so their results wait."""
+        """Return only the replies: results of files that the agent itself reads are not played."""
         return {"replies": self._replies}
 
     @property
     def is_due(self) -> bool:
-        """Whether the agent is to compact once the turn is over that is answered, or before the next."""
+        """Whether a compaction is due after the current turn, or before the next."""
         done = self.compactions
         return self.compacts and done < len(self.due) and self.turn >= self.due[done]
 
@@ -128,7 +127,7 @@ class CodingSession(Session):
         return self.agent.full_on == "refusal" and self.threshold and ended
 
     def _unasked(self) -> bool:
-        """Whether the agent asks within a scripted turn that has been answered, once it compacted."""
+        """Return whether a request follows a compaction in an answered scripted turn."""
         scripted = not self._final and not self.live
         return scripted and not self._replies and bool(self.summaries)
 
@@ -137,7 +136,7 @@ class CodingSession(Session):
         return Usage(self.agent.full if self._fills(kind, reply) else size, written)
 
     def _fills(self, kind: Kind, reply: ChatMessageAssistant) -> bool:
-        """Return whether the reply is said to fill the window, so that the agent compacts next."""
+        """Return whether the reply reports a full window, so that the agent compacts next."""
         if kind == "summary":
             return self.agent.full_summary
         if not self.threshold or not self.is_due or kind != "agent" or self._final:
@@ -171,28 +170,28 @@ class CodingSession(Session):
         transcript().info(told, source=SOURCE)
 
     def check_pinned(self, messages: Sequence[ChatMessage]) -> None:
-        """Check the request that holds the trigger; of all others ``pin_in`` tells.
+        """Check the pin in the request with the trigger; ``pin_in`` records the others.
 
         An agent hands out the pin at its own events, and Gemini CLI compacts between two
-        of them; which requests within a turn held it is a result.
+        events; whether other requests within a turn hold it is a result.
         """
         if self._final and not self._asked:
             check_held(self.pinned, messages, self.agent.package.title)
 
     def check_unpinned(self, messages: Sequence[ChatMessage]) -> None:
-        """Check nothing: these agents show their summarizer the pin; ``pin_in`` says which."""
+        """Check nothing: these agents may show their summarizer the pin; ``pin_in`` records it."""
 
     def _failed(self, error: Exception) -> NoReturn:
         self.failed.set()
         super()._failed(error)
 
     def broke(self, error: Exception) -> None:
-        """Note an error that is no answer's, as an unreadable request."""
+        """Record an error outside an answer, such as an unreadable request."""
         self._fault = self._fault or error
         self.failed.set()
 
     def tagged(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """As a session's; these agents also put texts of their own around the user's."""
+        """Tag messages as a session does, also in text that the agent adds around the user's."""
         found: list[ChatMessage] = []
         staged = [(m, plain(m.text)) for m in self.history if m.role == "user" and m.text]
         apart = [part for message in messages for part in self._apart(message)]
@@ -208,10 +207,10 @@ class CodingSession(Session):
         return found
 
     def _apart(self, message: ChatMessage) -> list[ChatMessage]:
-        """The trigger, and what an agent put into the same message of the user's, each as its own.
+        """Split the trigger from the agent's additions in the same user message.
 
-        What a hook hands out, or a file that is attached again, may be a policy; the
-        trigger's words are none, and are left out where one is looked for.
+        A hook's text or a re-attached file may be a policy; the trigger is not, and is left
+        out of the search for policies.
         """
         if message.role != "user" or self.trigger not in message.text:
             return [message]
@@ -238,12 +237,12 @@ class CodingSession(Session):
 
 
 def plain_texts(messages: Sequence[ChatMessage]) -> list[tuple[str, str]]:
-    """The role and the plain text of each message."""
+    """Return the role and the plain text of each message."""
     return [(message.role, plain(message.text)) for message in messages]
 
 
 def holding(policy: str, texts: Sequence[tuple[str, str]]) -> list[str]:
-    """The messages that hold a policy verbatim: the role of each, and a digest of its text."""
+    """Return the role and a text digest of each message that holds a policy verbatim."""
     return [
         f"{role} {hashlib.sha256(text.encode()).hexdigest()[:8]}"
         for role, text in texts
@@ -252,7 +251,7 @@ def holding(policy: str, texts: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _ends(episode: Episode) -> list[int]:
-    """The number of the last turn of each stretch of the history, one a compaction."""
+    """Return the number of the last turn before each compaction."""
     said = [*opening_messages(episode), *standing_messages(episode)]
     ends: list[int] = []
     for segment in history_segments(episode):

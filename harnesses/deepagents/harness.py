@@ -1,11 +1,10 @@
 """deepagents: create_deep_agent with its summarization, files and subagents.
 
-Its summarization leaves the state's messages alone: each request is made of the
-last summary, in a message of the user's, and what came after; what it evicted
-is written to a file whose path the summary's message tells. The agent is
-offered the framework's own tools beside the episode's, some 1,400 tokens of
-them, and a live one can call them: read the file back, or hand a task to a
-subagent, whose calls are the agent's model's too.
+Its summarization does not change the state's messages: each request has the last summary,
+in a user message, and the messages after it. The evicted messages are written to a file, and
+the summary's message names its path. The agent is offered the framework's own tools (some
+1,400 tokens) beside the episode's. A live one can call them: read the file back, or hand a
+task to a subagent, which uses the agent's model too.
 """
 
 from typing import Any
@@ -21,13 +20,13 @@ from constraintrot.harnesses.deepagents.pins import PinMiddleware, pinned_subage
 from constraintrot.harnesses.langchain_family import client
 from constraintrot.harnesses.session import Say, Session, playing
 
-# Messages that stay as they are behind a summary, as it is set for a model of unknown size.
+# Newest messages that are not summarised: the setting for a model of unknown size.
 KEEP = 6
 
 
 def _conversation(session: Session, mode: str) -> Say:
     backend = StateBackend()
-    # Of the same name as its own, whose threshold no episode reaches, it takes that one's place.
+    # It replaces the framework's own of the same name, whose threshold no episode reaches.
     middleware = [_manager(session, backend)] if session.compacts else []
     subagents = None
     if session.pins is not None:
@@ -47,7 +46,7 @@ def _conversation(session: Session, mode: str) -> Say:
 
 
 def _manager(session: Session, backend: Any) -> Any:
-    # What create_deep_agent makes has no trimming, unlike the constructor's default.
+    # As create_deep_agent sets it: without trimming, unlike the constructor's default.
     return SummarizationMiddleware(
         client.summarizer(session),
         backend=backend,

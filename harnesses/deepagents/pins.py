@@ -1,4 +1,4 @@
-"""Constraint Pinning in deepagents: LangChain's middleware, and subagents that have it too.
+"""Constraint Pinning in deepagents: LangChain's middleware, also in subagents.
 
 >>> from constraintrot.defenses.rampart import Principal, Registry
 >>> operator = Principal("operator")
@@ -28,20 +28,19 @@ def pinned_subagents(
     *,
     inherited: Sequence[Any] = (),
 ) -> list[SubAgent]:
-    """Subagents whose requests hold the pins, the general-purpose one among them.
+    """Return subagents whose requests hold the pins, including a general-purpose one.
 
-    ``create_deep_agent`` adds a general-purpose subagent where none is given, and
-    that one inherits no middleware of yours but what takes the place of its own.
-    So one is given here, which replaces it.
+    ``create_deep_agent`` adds its own general-purpose subagent by default, and that one
+    does not inherit your middleware. The general-purpose subagent made here replaces it.
 
     Args:
-        pin: the agent's own.
-        subagents: your declarative ones.
-        inherited: what the general-purpose subagent is to have beside the pins, as
-            a ``SummarizationMiddleware`` that replaces the agent's own.
+        pin: the agent's own middleware.
+        subagents: your declarative subagents.
+        inherited: further middleware of the general-purpose subagent, such as a
+            ``SummarizationMiddleware`` that replaces the agent's own.
 
     Raises:
-        ParameterError: one is compiled or remote, so that it takes no middleware.
+        ParameterError: a subagent is compiled or remote, so that it takes no middleware.
     """
     for given in subagents:
         if "runnable" in given or "graph_id" in given:

@@ -1,21 +1,21 @@
 """Google's Agent Development Kit: an App with one of its two ways to compact a session's events.
 
-A compaction is an event of the session that replaces others, which stay in the
-session and are left out of what is sent. The agent's instruction is no event. Of a
-tool's arguments and results the summarizer is shown the first 2,000 characters
-each, so what comes later in them is lost unseen. A summary has the role of the model.
+A compaction is an event of the session that replaces others, which stay in the session
+and are left out of requests. The agent's instruction is not an event. The summarizer sees
+only the first 2,000 characters of a tool's arguments and of its result, so the rest is
+lost. A summary has the role of the model.
 
-ADK reports a summarizer that failed as a warning and goes on with the whole
-history; here the sample errors.
+If a summarizer fails, ADK warns and continues with the whole history; here the sample
+errors.
 
 ==================== ==========================================================
 mode                 when it compacts
 ==================== ==========================================================
-``sliding_window``   after each ``compaction_interval`` requests, and all of them;
+``sliding_window``   after each ``compaction_interval`` requests, all events;
                      the next summary does not replace it but follows it,
-                     so what is sent begins with two messages of the model
-``token_threshold``  when what is sent grew to a size, all but the last events;
-                     the next summary takes this one up, so there is one
+                     so requests begin with two messages of the model
+``token_threshold``  when requests reach a size, all but the last events; the
+                     next summary includes this one, so there is one
 ==================== ==========================================================
 """
 
@@ -54,7 +54,7 @@ _ROLES = {"user": "user", "model": "assistant"}
 
 
 class SessionLlm(BaseLlm):
-    """A model whose answers are a session's."""
+    """A model that returns a session's answers."""
 
     model: str = "constraintrot"
     session: Session
@@ -62,7 +62,7 @@ class SessionLlm(BaseLlm):
 
     @property
     def capabilities(self) -> LlmCapabilities:
-        """None beyond text and tools."""
+        """The default capabilities: text and tools."""
         return LlmCapabilities()
 
     async def generate_content_async(
@@ -85,12 +85,12 @@ class SessionLlm(BaseLlm):
             )
             for call in reply.tool_calls or []
         ]
-        # Without it ADK estimates, and takes a history for twice as long after a turn as before.
+        # Otherwise ADK estimates, and the estimate doubles after a turn.
         yield _response(parts, prompt_tokens=sum(map(count, message_texts(sent))))
 
 
 class SessionTool(BaseTool):
-    """One of a session's tools, simulated."""
+    """A simulated tool of a session."""
 
     def __init__(self, session: Session, info: ToolInfo) -> None:
         super().__init__(name=info.name, description=info.description)
@@ -103,23 +103,23 @@ class SessionTool(BaseTool):
         )
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> str:
-        """Return what the session's script has."""
+        """Return the result from the session's script."""
         return self._session.tool(self.name, args)
 
 
 def tools(session: Session) -> list[SessionTool]:
-    """The session's tools, simulated."""
+    """Return the session's tools, simulated."""
     return [SessionTool(session, info) for info in session.tools]
 
 
 def compaction(session: Session, mode: str) -> EventsCompactionConfig | None:
-    """A mode's compaction; None where nothing is to be compacted."""
+    """Return a mode's compaction; None if the session does not compact."""
     if not session.compacts:
         return None
     session.summarizes = True
     summarizer = LlmEventSummarizer(llm=SessionLlm(session=session, part="summarizer"))
     with warnings.catch_warnings():
-        # It says that it is experimental, each time.
+        # Each use warns that the class is experimental.
         warnings.simplefilter("ignore")
         if mode == "sliding_window":
             return EventsCompactionConfig(
@@ -141,19 +141,19 @@ def _interval(requests: int) -> int:
 
 
 def _least_size(session: Session) -> int:
-    """The size of the last prompt before the trigger's at the least, in o200k tokens."""
-    # With the pins it is met where it is without them.
+    """Return the least size of the last prompt before the trigger's, in o200k tokens."""
+    # Counts the pins, so that they do not change the place of the compaction.
     around = count(session.system) + (session.pins.tokens if session.pins is not None else 0)
     if session.live:
-        # Nobody knows what a live agent says; what it is asked is known.
+        # Only the requests of a live conversation are known beforehand.
         return around + sum(count(exchange.user.text) for exchange in session.script)
     return around + session.size() - count(session.script[-1].replies[-1].text)
 
 
 def _as_dicts(request: LlmRequest) -> list[dict[str, Any]]:
-    """A request in the chat-completions form."""
+    """Return a request in the chat-completions form."""
     system = request.config.system_instruction
-    # A summarizer has none.
+    # A summarizer has no system instruction.
     if not isinstance(system, str | None):
         raise EpisodeError(f"ADK's system instruction is a {type(system).__name__}, not a text")
     found: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
@@ -178,7 +178,7 @@ def _content(content: types.Content) -> list[dict[str, Any]]:
 
 
 def _said(response: dict[str, Any]) -> str:
-    """A tool's result as it gave it; ADK makes a mapping of a text."""
+    """Return a tool's original result; ADK wraps a text in a mapping."""
     result = response.get("result")
     return result if isinstance(result, str) and len(response) == 1 else json.dumps(response)
 
@@ -210,7 +210,7 @@ def _conversation(session: Session, mode: str) -> Say:
     agent = LlmAgent(
         name="assistant",
         model=SessionLlm(session=session, part="agent"),
-        # As a function: of a text, ADK would fill in what is in braces.
+        # A function, because ADK would substitute braces in a text.
         instruction=lambda _: session.system,
         tools=list(tools(session)),
     )

@@ -44,22 +44,21 @@ _STEPS = "_constraintrot_steps"
 class PinPlugin(BasePlugin):
     """Puts a registry's pins into the system instruction of each request.
 
-    A request is built anew from the session for each call, after its events were
-    compacted, so nothing summarises the pins and nothing stores them. All agents
-    of the app are pinned, also one that another calls as a tool; a summarizer's
-    own calls go past the plugins. So do those of ``run_live``, whose receipts say
-    ``absent``, and those of a ``ManagedAgent``, which is refused.
+    ADK builds each request from the session after compaction, so the pins are neither
+    summarised nor stored. All agents of the app are pinned, also one that another calls as
+    a tool. Plugins do not see a summarizer's calls, the calls of ``run_live`` (whose
+    receipts say ``absent``) or those of a ``ManagedAgent`` (which is refused).
 
     ADK runs other plugins and an agent's own ``before_model_callback`` after this one.
-    So the plugin appends a callback to the agent's, which comes last of all, and
-    which puts the pins back where one of these lost them.
+    The plugin therefore appends a callback to the agent's, which runs last and restores
+    pins that one of these removed.
 
     Args:
         pins: the registry, or a PinnedBlock made from it.
-        name: the plugin's; an app takes each once.
+        name: the plugin's name, unique in an app.
         heading: the line above the pins; a PinnedBlock has its own.
-        report: is given each receipt, by default the logger
-            ``constraintrot.pins`` and the span that ADK has open; a PinnedBlock has its own.
+        report: receives each receipt; by default it writes to the logger
+            ``constraintrot.pins`` and ADK's open span; a PinnedBlock has its own.
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class PinPlugin(BasePlugin):
     async def before_model_callback(
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> LlmResponse | None:
-        """Pin, and let the call go on."""
+        """Put the pins into the request, and let the call go on."""
         if _is_live(callback_context):
             LOGGER.warning("run_live opens its session with the model before any plugin: no pins")
             self.pinned_block.receipt("absent")
@@ -96,9 +95,9 @@ class PinPlugin(BasePlugin):
         """Let an agent run.
 
         Raises:
-            ParameterError: no plugin will see its requests.
+            ParameterError: the agent's requests bypass all plugins.
         """
-        # An instruction that is a function is the operator's to pin; a text holds no pins.
+        # A function can add the pins itself; a fixed text cannot.
         if isinstance(agent, ManagedAgent) and not callable(agent.instruction):
             raise ParameterError(
                 f"{agent.name} calls its model past all plugins; give it the pins by"
@@ -113,7 +112,7 @@ class PinPlugin(BasePlugin):
     def _verify(
         self, request: LlmRequest, before: tuple[State, tuple[Removed, ...]] | None
     ) -> None:
-        """Have the pins in a request, and report; ``before`` is what was done to it already."""
+        """Ensure the pins in a request, and report; ``before`` is the plugin's earlier change."""
         now = self.pinned_block.rendering()
         changed, removed = self._place(request, now)
         state: State = "injected" if changed else "verified"
@@ -122,7 +121,7 @@ class PinPlugin(BasePlugin):
         self.pinned_block.receipt(state, at=-1, removed=removed, now=now)
 
     def _place(self, request: LlmRequest, now: Rendering) -> tuple[bool, tuple[Removed, ...]]:
-        """Put the pins into a request; return whether it changed, and the blocks taken out of it."""
+        """Put the pins into a request; return whether it changed, and the removed blocks."""
         if request.config is None:
             request.config = types.GenerateContentConfig()
         given = request.config.system_instruction
@@ -132,18 +131,18 @@ class PinPlugin(BasePlugin):
                 return False, ()
             request.config.system_instruction = text or None
             return True, removed
-        # Where an agent's own callback made it of parts, they stay apart.
+        # An agent's own callback may have set parts; they stay separate.
         whole = _whole(given)
         kept, removed = placed_content(whole.parts or [], self.pinned_block, now, _part)
         if kept is whole.parts and (whole is given or not now.text):
             return False, ()
-        # Of anything else than a text or a Content most of ADK's models are sent nothing.
+        # Most of ADK's models ignore an instruction that is neither a text nor a Content.
         request.config.system_instruction = whole.model_copy(update={"parts": kept})
         return True, removed
 
 
 def _whole(instruction: Any) -> types.Content:
-    """An instruction that is no text, as a Content."""
+    """Return an instruction that is not a text as a Content."""
     if isinstance(instruction, types.Content):
         return instruction
     parts: list[Any] = instruction if isinstance(instruction, list) else [instruction]
@@ -160,14 +159,14 @@ def _is_live(context: CallbackContext) -> bool:
 
 
 def _steps(context: CallbackContext) -> dict[int, tuple[State, tuple[Removed, ...]]]:
-    """The change of each plugin to the request of a context."""
+    """Return each plugin's change to the request of a context, by the plugin's ``id``."""
     steps: dict[int, tuple[State, tuple[Removed, ...]]]
     steps = context.__dict__.setdefault(_STEPS, {})
     return steps
 
 
 def _verifies_last(context: CallbackContext) -> bool:
-    """Have the agent's callbacks end with the one that verifies; False where it has none."""
+    """Put ``_last`` at the end of the agent's callbacks; return False if it has no callbacks."""
     agent = context._invocation_context.agent
     if not isinstance(agent, LlmAgent):
         return False

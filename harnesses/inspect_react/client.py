@@ -1,4 +1,4 @@
-"""A session as Inspect's react() sees it: its model, its tools and its turns."""
+"""A session in Inspect's types for react(): its model, tools and turns."""
 
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -25,10 +25,9 @@ from constraintrot.tokens import count
 
 
 class ReactSession(Session):
-    """A session that knows a summary by Inspect's own mark.
+    """A session that recognises a summary by Inspect's own mark.
 
-    What a summarizer thought aloud is cut from its summary by Inspect, so that the
-    text alone does not tell.
+    The text alone is not enough: Inspect cuts a summarizer's reasoning from its summary.
     """
 
     def tagged(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
@@ -40,11 +39,11 @@ class ReactSession(Session):
 
 
 class SessionModel(Model):
-    """A model whose answers are a session's; its provider compacts where it can.
+    """A model that returns a session's answers; native compaction is the provider's.
 
-    It counts in the o200k vocabulary, offline, so that the same history is compacted at
-    the same place whatever the model. A call without tools is a summarizer's, as react() offers its tools in each of
-    its agent's.
+    It counts offline in the o200k vocabulary, so that the place of a compaction does not
+    depend on the model. A call without tools is a summarizer's: react() offers its tools in
+    every call of the agent.
     """
 
     def __init__(self, session: Session) -> None:
@@ -74,20 +73,20 @@ def _counting_offline(api: ModelAPI) -> ModelAPI:
 
     counting: Any = copy(api)
     counting.count_text_tokens = count_text
-    # A provider's own may ask its server.
+    # A provider's own method may ask its server.
     counting.count_tokens = MethodType(ModelAPI.count_tokens, counting)
     return counting  # type: ignore[no-any-return]
 
 
 def tools(session: Session) -> list[ToolDef]:
-    """The session's tools, simulated."""
+    """Return the session's tools, simulated."""
     return [_tool(session, info) for info in infos(session)]
 
 
 def infos(session: Session) -> list[ToolInfo]:
-    """The session's tools with a description of each parameter, which Inspect's agents insist on.
+    """Return the session's tools with a description of each parameter, which Inspect requires.
 
-    The model is told the session's own words.
+    The model gets the session's own descriptions.
     """
     found: list[ToolInfo] = []
     for info in session.tools:
@@ -103,10 +102,10 @@ def infos(session: Session) -> list[ToolInfo]:
 
 
 class Turns:
-    """One run of react(), which is given the requests of a conversation one after the other.
+    """One run of react(), which gets the requests of a conversation one after the other.
 
     Args:
-        make: makes the agent, given what it is to do when it has nothing left to do.
+        make: makes the agent, from its ``on_continue``.
     """
 
     def __init__(self, make: Callable[[Any], Agent]) -> None:
@@ -115,7 +114,7 @@ class Turns:
         self._tell, self._told = anyio.create_memory_object_stream["Exception | None"](1)
 
     async def say(self, text: str) -> None:
-        """Give the agent a request and wait until it has done with it."""
+        """Give the agent a request, and wait until it has finished."""
         await self._say.send(text)
         if (fault := await self._told.receive()) is not None:
             raise fault
@@ -123,7 +122,7 @@ class Turns:
     async def run(self) -> None:
         """Run the agent until there are no more requests."""
         try:
-            # As the text of a sample, which Inspect's strategies never compact.
+            # As the sample's input, which Inspect's strategies never compact.
             await run(self._agent, await self._said.receive())
         except Exception as error:
             await self._tell.send(error)
@@ -143,7 +142,7 @@ class Turns:
 
 
 def as_info(tool: Tool | ToolDef | ToolInfo | ToolSource) -> ToolInfo:
-    """Return what a model is told of a tool, in whatever form it is given."""
+    """Return the ToolInfo of a tool in any of Inspect's forms."""
     if isinstance(tool, ToolInfo):
         return tool
     made = tool if isinstance(tool, ToolDef) else ToolDef(tool)  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
 """Inspect's own react() agent, with each of Inspect's compaction strategies.
 
-All of a conversation is one run of the agent, whose ``on_continue`` gives it the
-next request. Inspect never compacts its input, here the neutral opening request,
-so the policy is what comes after it.
+A conversation is one run of the agent, whose ``on_continue`` gives it the next request.
+Inspect never compacts the run's input, which is the neutral opening request here; the
+policy comes after it.
 """
 
 from collections.abc import Iterator
@@ -38,9 +38,9 @@ from constraintrot.harnesses.inspect_react.client import (
 from constraintrot.harnesses.session import Session
 from constraintrot.tokens import count
 
-# How much of the history there is when a compaction is due, where it may fire more than once.
+# Share of the history at which a compaction is due that may fire more than once.
 _TRIMMED = 0.5
-# A live agent writes as much as it likes; its history may fall short of the script's.
+# The same for a live agent, whose history may be shorter than the script's.
 _LIVE = 0.6
 # Inspect itself trims up to four times to get below a threshold.
 _PASSES = 3
@@ -69,7 +69,7 @@ async def _played(
 
     def make(on_continue: object) -> Agent:
         return react(
-            # Inspect's words about tools are in no other harness's prompt.
+            # Without Inspect's words about tools, which other harnesses' prompts lack.
             prompt=AgentPrompt(instructions=session.system, assistant_prompt=None),
             tools=tools(session),
             model=asked,
@@ -85,7 +85,7 @@ async def _played(
         try:
             return await session.run(turns.say)
         except Exception as error:
-            # Raised out here, a group would wrap it.
+            # Raised outside, because the task group would wrap it.
             fault = error
         finally:
             turns.close()
@@ -126,18 +126,16 @@ async def _strategy(mode: str, session: Session, model: SessionModel) -> Compact
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Tokens of the scripted conversation, by the counter that react() goes by.
+    """Tokens of the scripted conversation, by react()'s counter.
 
-    What is due at a call is counted as that call is, and not as a sum, from which it
-    differs by a few tokens.
+    The size of a call is counted for the whole call: a sum of parts differs by a few tokens.
 
     Attributes:
         base: tools and system message.
-        history: what comes after them, before the trigger.
-        at_last_call: at the history's last call. A summary replaces all that was said,
-            the latest request included, so it is due here: at the trigger's call it
-            would swallow the trigger.
-        at_trigger: at the trigger's call, where what evicts may compact.
+        history: the messages after them, before the trigger.
+        at_last_call: the size of the history's last call. A summary is due here, because it
+            replaces the whole conversation and would swallow the trigger at its call.
+        at_trigger: the size of the trigger's call, at which evicting strategies may compact.
         trigger: the trigger.
     """
 
@@ -148,7 +146,7 @@ class _Sizes:
     trigger: int
 
     def part(self, share: float) -> int:
-        """Return the tokens at which a part of the history is there."""
+        """Return the size with a share of the history."""
         return self.base + int(share * self.history)
 
 
@@ -166,7 +164,7 @@ async def _sizes(session: Session, model: SessionModel) -> _Sizes:
 
 
 async def _trim(session: Session, model: SessionModel, sizes: _Sizes) -> CompactionStrategy:
-    """The strategy at half of the history, or where a huge message keeps it from getting there."""
+    """Return the strategy for half of the history, or more if a huge message requires it."""
     played: list[ChatMessage] = [
         *_played_messages(session),
         ChatMessageUser(content=session.trigger),
@@ -181,17 +179,17 @@ async def _trim(session: Session, model: SessionModel, sizes: _Sizes) -> Compact
 
 
 async def _edit(session: Session, model: SessionModel, sizes: _Sizes) -> CompactionStrategy:
-    """The strategy with Inspect's three results kept, or fewer of a short history.
+    """Return the strategy that keeps Inspect's default of three results, or fewer.
 
     Raises:
-        EpisodeError: what tools returned is too little for any clearing to do.
+        EpisodeError: the tools' results are too short for clearing to make room.
     """
     played = [*_played_messages(session), ChatMessageUser(content=session.trigger)]
     for keep in (3, 2, 1, 0):
         left, _ = await CompactionEdit(keep_tool_uses=keep).compact(model, played, [])
         needed = sizes.base + await model.count_tokens(left) + _pin_allowance(session)
         if needed < sizes.at_trigger:
-            # A live agent may never come as far as the script; less than this is too little.
+            # A live agent's history may be shorter than the script's, so the least possible limit.
             limit = needed if session.live else sizes.at_trigger - 1
             return CompactionEdit(threshold=limit, keep_tool_uses=keep)
     raise EpisodeError(
@@ -201,12 +199,12 @@ async def _edit(session: Session, model: SessionModel, sizes: _Sizes) -> Compact
 
 
 def _pin_allowance(session: Session) -> int:
-    """Tokens for the pins, as many without them, so that the two are compared on the same terms."""
+    """Return tokens for the pins, added without pins too, so that both runs have the same limit."""
     return count(session.episode.policy) + _PIN_FRAME
 
 
 def _played_messages(session: Session) -> Iterator[ChatMessage]:
-    """The history as react() plays it, the system message left out."""
+    """Yield the history as react() plays it, without the system message."""
     for exchange in session.script:
         yield exchange.user
         results = iter(exchange.results)

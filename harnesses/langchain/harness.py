@@ -1,12 +1,11 @@
 """LangChain: create_agent with a middleware that keeps its context small.
 
-``SummarizationMiddleware`` runs before the model is called and rewrites the
-state: what it has summarised is gone, and the summary is in its place as a
-message of the user's. ``ContextEditingMiddleware`` leaves the state alone and
-clears old results of tools in each request.
+``SummarizationMiddleware`` runs before the model is called and rewrites the state: a user
+message with the summary replaces the summarised messages. ``ContextEditingMiddleware``
+does not change the state; it clears old results of tools in each request.
 
 ================= ================================================================
-mode              what keeps the context small
+mode              the middleware
 ================= ================================================================
 ``summarization`` ``SummarizationMiddleware`` as it is by default, which shows its
                   summarizer no more than the last 4000 tokens
@@ -32,7 +31,7 @@ from constraintrot.harnesses.langchain.pins import PinMiddleware
 from constraintrot.harnesses.langchain_family import client
 from constraintrot.harnesses.session import Say, Session, playing
 
-# Messages that stay as they are behind a summary: the last two turns, about.
+# Newest messages that are not summarised: about the last two turns.
 KEEP = 6
 
 
@@ -52,7 +51,7 @@ def _conversation(session: Session, mode: str) -> Say:
 
 def _manager(session: Session, mode: str) -> Any:
     if mode == "clear_tools":
-        # A live agent may write less than the script has; half of that it will reach.
+        # Half of the script's size, which a live agent reaches too.
         half = session.size(client.approximately) // 2
         return ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=half)])
     given: dict[str, Any] = {"trim_tokens_to_summarize": None} if mode == "no_trim" else {}

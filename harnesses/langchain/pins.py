@@ -34,13 +34,13 @@ from constraintrot.harnesses.langchain_family.pinned_model import Guard, guarded
 
 @dataclass(init=False)
 class PinnedRequest(ModelRequest[Any]):
-    """A request whose model has the pins in what it sends, also one that replaces it.
+    """A request whose model sends the pins, also a model that replaces it.
 
-    A middleware that runs later may put another system message or another model into
-    the request; ``override`` keeps the guards.
+    A later middleware may put another system message or another model into the request;
+    ``override`` keeps the guards.
 
     Attributes:
-        guards: verify the pins at the model, and put them back; one of each registry.
+        guards: verify and restore the pins at the model; one per registry.
     """
 
     guards: tuple[Guard, ...] = field(kw_only=True)
@@ -59,18 +59,17 @@ class PinnedRequest(ModelRequest[Any]):
 class PinMiddleware(AgentMiddleware[Any, Any, Any]):
     """Puts a registry's pins into the system message of each request.
 
-    A request is made after a summarization that the state was due for, and is
-    thrown away after the call, so wherever it stands in ``middleware``, nothing
-    summarises the pins and nothing stores them. A summarizer's own calls are no
-    requests of the agent's and stay as they are. What a middleware further in does
-    to the system message or the model is verified where the model is called.
+    A request is made after a due summarization, and dropped after the call, so the pins
+    are neither summarised nor stored, at any position in ``middleware``. A summarizer's
+    own calls are not the agent's requests and stay unchanged. Changes by later middleware
+    to the system message or the model are checked when the model is called.
 
     Args:
         pins: the registry, or a PinnedBlock made from it.
         heading: the line above the pins; a PinnedBlock has its own.
-        report: is given each receipt, by default the logger
+        report: receives each receipt; by default it writes to the logger
             ``constraintrot.pins``; a PinnedBlock has its own.
-        name: an agent takes each once, so a second registry's needs another.
+        name: unique in an agent, so a second registry's middleware needs another.
     """
 
     def __init__(
@@ -87,16 +86,16 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
 
     @property
     def name(self) -> str:
-        """The name by which the agent knows it."""
+        """The middleware's name in the agent."""
         return self._name
 
     def pinned(self, request: ModelRequest[Any]) -> PinnedRequest:
-        """A request with the pins in its system message, and a model that verifies them.
+        """Return a request with the pins in its system message, and a model that verifies them.
 
         Raises:
-            PinOverflowError: the model's profile says how much it takes, the
-                messages fit, and with the pins they do not. Tools are not counted.
-            ParameterError: the model is none of LangChain's chat models.
+            PinOverflowError: the messages fit into the limit of the model's profile, but
+                not together with the pins. Tools are not counted.
+            ParameterError: the model is not a LangChain chat model.
         """
         first: list[AnyMessage] = [request.system_message] if request.system_message else []
         said = [*first, *request.messages]

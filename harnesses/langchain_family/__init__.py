@@ -1,1 +1,1 @@
-"""The parts that the harnesses of LangChain, LangGraph, LangMem and deepagents share."""
+"""Shared parts of the harnesses of LangChain, LangGraph, LangMem and deepagents."""

@@ -1,4 +1,4 @@
-"""A session as LangChain sees it: its chat models, its tools and its state."""
+"""A session in LangChain's types: chat models, tools and state."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
@@ -28,7 +28,7 @@ from constraintrot.harnesses.session import Session
 
 
 class SessionChatModel(BaseChatModel):
-    """A chat model whose answers are a session's."""
+    """A chat model that returns a session's answers."""
 
     session: Session
     part: Literal["agent", "summarizer"]
@@ -69,25 +69,26 @@ class SessionChatModel(BaseChatModel):
 
 
 def agent(session: Session) -> SessionChatModel:
-    """The agent's model."""
+    """Return the agent's model."""
     return SessionChatModel(session=session, part="agent")
 
 
 def summarizer(session: Session) -> SessionChatModel:
-    """The summarizer's model."""
+    """Return the summarizer's model."""
     session.summarizes = True
     return SessionChatModel(session=session, part="summarizer")
 
 
 def said_to(agent: Any, *opening: BaseMessage) -> Callable[[str], Awaitable[None]]:
-    """A compiled agent with a checkpointer, as what a session says requests to: one thread.
+    """Return the function by which a session sends requests to a compiled agent, in one thread.
 
-    Its state begins with the messages of the opening, each with an id.
+    The agent has a checkpointer. Each message of ``opening`` has an id, so that it is added to
+    the state only once.
     """
     config = {"configurable": {"thread_id": "episode"}}
 
     async def say(text: str) -> None:
-        # An environment that traces to a server would send episodes there.
+        # Otherwise an environment with tracing would send episodes to a server.
         with tracing_context(enabled=False):
             await agent.ainvoke({"messages": [*opening, HumanMessage(text)]}, config)
 
@@ -95,9 +96,9 @@ def said_to(agent: Any, *opening: BaseMessage) -> Callable[[str], Awaitable[None
 
 
 def due(session: Session) -> int:
-    """Return the number of messages in a conversation once the trigger is put.
+    """Return the number of messages in a conversation up to and including the trigger.
 
-    Of a live one, how many it has at least: a request and a reply an exchange.
+    For a live one, the smallest possible number: a request and a reply per exchange.
     """
     if session.live:
         return 2 * len(session.script) + 1
@@ -105,17 +106,17 @@ def due(session: Session) -> int:
 
 
 def script(session: Session) -> list[list[BaseMessage]]:
-    """The script as the state of a graph comes to hold it, exchange by exchange."""
+    """Return the script's messages in LangChain's types, exchange by exchange."""
     return [_played(exchange) for exchange in session.script]
 
 
 def approximately(text: str) -> int:
-    """Tokens of a text as LangChain estimates them, its few for each message left out."""
+    """Return LangChain's estimate of a text's tokens, without its overhead per message."""
     return len(text) // 4
 
 
 def tools(session: Session) -> list[BaseTool]:
-    """The session's tools, simulated."""
+    """Return the session's tools, simulated."""
     return [_tool(session, info) for info in session.tools]
 
 

@@ -39,16 +39,16 @@ def pinned(
     heading: str = HEADING,
     report: Report = log_receipt,
 ) -> list[BaseMessage]:
-    """Return messages as they are to be sent, with the pins in the leading system message.
+    """Return messages to send, with the pins in the leading system message.
 
-    A block that the registry wrote and that stands in another system message, of an
-    earlier revision or because a state kept it, is taken out.
+    Blocks of the registry in other system messages, such as an earlier revision that a state
+    kept, are removed.
 
     Args:
-        messages: what a model is about to be sent; left as it is.
+        messages: the model's input; not changed.
         pins: the registry, or a PinnedBlock made from it.
         heading: the line above the pins; a PinnedBlock has its own.
-        report: is given the receipt, by default the logger ``constraintrot.pins``; a
-            PinnedBlock has its own.
+        report: receives the receipt; by default it writes to the logger
+            ``constraintrot.pins``; a PinnedBlock has its own.
     """
     return MESSAGES.pinned(messages, PinnedBlock.of(pins, heading=heading, report=report))

@@ -1,4 +1,4 @@
-"""Constraint Pinning at the boundary of a LangChain chat model: what it sends has the pins.
+"""Constraint Pinning at the boundary of a LangChain chat model: all its requests have the pins.
 
 >>> from langchain_core.language_models import FakeListChatModel
 >>> from constraintrot.defenses.rampart import Principal, Registry
@@ -11,8 +11,8 @@
 >>> answer = model.invoke("Hello")
 injected
 
-Whatever stands between an agent and its model, a prompt made at run time included,
-comes before this. A model that is to write summaries should be another one.
+Everything between an agent and its model, such as a prompt made at run time, runs before
+this. Use another model to write summaries.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from constraintrot.harnesses.langchain_family.message_pins import MESSAGES
 
 M = TypeVar("M")
 
-# What LangChain calls to have a provider answer; each is given the messages first.
+# LangChain's calls of a provider; the first argument is the messages.
 _BOUNDARY = (
     "_generate",
     "_agenerate",
@@ -54,16 +54,16 @@ _GUARDS = "_constraintrot_guards"
 
 
 class Guard:
-    """Has the pins in what a model is sent, and reports what it saw.
+    """Ensures the pins in a model's calls, and reports them.
 
     Args:
         pinned_block: the pins.
-        before: what was done to the request already, reported where that has held;
-            None where nothing was.
-        removed: what was taken out of the request then.
+        before: the earlier change to the request, which is reported if it still holds;
+            None without one.
+        removed: the blocks that were removed from the request then.
 
     Attributes:
-        calls: how many calls of a model it saw.
+        calls: number of model calls that it saw.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Guard:
     def sent(
         self, model: BaseChatModel, messages: list[BaseMessage], given: dict[str, Any]
     ) -> tuple[list[BaseMessage], dict[str, Any]]:
-        """Messages and keyword arguments of a call, with the pins in them, once."""
+        """Return the messages and keyword arguments of a call, with the pins in them once."""
         self.calls += 1
         now = self.pinned_block.rendering()
         if _kept_by_server(model, given):
@@ -103,9 +103,9 @@ class Guard:
         given: dict[str, Any],
         now: Rendering,
     ) -> tuple[list[BaseMessage], dict[str, Any]]:
-        """The pins in the request's instructions, which a server that keeps the history does not.
+        """Put the pins into the request's instructions, for a server that keeps the history.
 
-        Of messages it is sent only the new ones, and it keeps what it was sent.
+        Such a server gets only new messages and keeps them, but does not keep instructions.
         """
         kept, removed = MESSAGES.without_blocks(messages, self.pinned_block)
         said = given.get("instructions") or _own(model).get("instructions")
@@ -120,7 +120,7 @@ class Guard:
 
 
 def _own(model: BaseChatModel) -> Mapping[str, Any]:
-    """Arguments that a model gives its provider with each call."""
+    """Return the arguments that a model gives its provider with each call."""
     return getattr(model, "model_kwargs", None) or {}
 
 
@@ -132,9 +132,9 @@ def _kept_by_server(model: BaseChatModel, given: Mapping[str, Any]) -> bool:
 
 
 class _Sent(list[BaseMessage]):
-    """Messages that went through some guards: a model's method may call another of its own.
+    """Messages, and the guards that they went through.
 
-    Or that of a pinned model within it, whose guards are others.
+    A model's method may call another of its own, or that of an inner pinned model.
     """
 
     def __init__(self, messages: list[BaseMessage], guards: frozenset[Guard]) -> None:
@@ -149,36 +149,36 @@ def pinned_model(
     heading: str = HEADING,
     report: Report = log_receipt,
 ) -> M:
-    """A copy of a chat model that is sent no request without the pins.
+    """Return a copy of a chat model that sends no request without the pins.
 
-    It is of the same kind, takes tools, and streams as the model does; what its class
-    makes of it anew, as ``configurable_fields`` does, is pinned too. The pins are at
-    the end of the leading system message, or of ``instructions`` where a ``ChatOpenAI``
-    is to go on with a history that the server keeps. They are put in after LangChain's
-    callbacks were shown the request; a cache keeps its answers apart from others'.
+    It is of the same kind, accepts tools, and streams as the model does; models that its
+    class makes anew, as ``configurable_fields`` does, are pinned too. The pins are at the
+    end of the leading system message, or of ``instructions`` if a ``ChatOpenAI`` continues
+    a history that the server keeps. They are added after LangChain's callbacks get the
+    request; a cache keeps answers with and without pins separate.
 
     Args:
-        model: the model, or one with arguments bound to it.
+        model: the model, or one with bound arguments.
         pins: the registry, or a PinnedBlock made from it.
         heading: the line above the pins; a PinnedBlock has its own.
-        report: is given each receipt, by default the logger
+        report: receives each receipt; by default it writes to the logger
             ``constraintrot.pins``; a PinnedBlock has its own.
 
     Raises:
-        ParameterError: it is no chat model of LangChain's.
+        ParameterError: the model is not a LangChain chat model.
     """
     pinned_block = PinnedBlock.of(pins, heading=heading, report=report)
     return guarded(model, Guard(pinned_block), lasting=True)
 
 
 def guarded(model: M, guard: Guard, *, lasting: bool = False) -> M:
-    """A copy of a model whose calls go through a guard; the model itself if they do already.
+    """Return a copy of a model whose calls go through a guard; the model itself if they do already.
 
     Args:
-        model: left as it is.
+        model: not changed.
         guard: verifies the pins.
-        lasting: have what the copy's class makes anew go through the guard too, which
-            costs a class; where not, such a model refuses to be called.
+        lasting: whether models that the copy's class makes anew go through the guard too,
+            which needs a class per guard; otherwise those models refuse to be called.
     """
     if isinstance(model, RunnableBinding):
         binding = cast("RunnableBinding[Any, Any]", model)
@@ -193,10 +193,10 @@ def guarded(model: M, guard: Guard, *, lasting: bool = False) -> M:
     if guard in held:
         return cast("M", model)
     guards = (*held, guard)
-    # Worked out once and then kept by LangChain: so copies have it, and work it out no more.
+    # LangChain caches this: computed here, the copies have it too.
     _ = model._serialized
     copy = model.model_copy()
-    # Of the model's own class, so that whoever asks what it is gets the same answer.
+    # A subclass of the model's own class, so that class checks give the same result.
     kind = type(model).__bases__[0] if held else type(model)
     object.__setattr__(copy, "__class__", _guarded_type(kind, guards if lasting else ()))
     private = {**(copy.__pydantic_private__ or {}), _GUARDS: guards}
@@ -206,7 +206,7 @@ def guarded(model: M, guard: Guard, *, lasting: bool = False) -> M:
 
 @lru_cache(maxsize=256)
 def _guarded_type(kind: type[BaseChatModel], guards: tuple[Guard, ...]) -> type[BaseChatModel]:
-    """A subclass whose calls of the provider go through its guards, those given if it has none."""
+    """Return a subclass whose provider calls go through a model's guards, or through ``guards``."""
     space: dict[str, Any] = {
         "__module__": kind.__module__,
         "__qualname__": kind.__qualname__,
@@ -216,7 +216,7 @@ def _guarded_type(kind: type[BaseChatModel], guards: tuple[Guard, ...]) -> type[
         "_get_llm_string": _keyed_by_pins(kind._get_llm_string),
     }
     for name in _BOUNDARY:
-        # LangChain asks which of these a class has of its own.
+        # Only the overridden ones: LangChain checks which of these a class overrides.
         given = getattr(kind, name, None)
         if given is not None and given is not getattr(BaseChatModel, name, None):
             space[name] = _through_guards(given)
@@ -236,7 +236,7 @@ def _guards(model: BaseChatModel) -> tuple[Guard, ...]:
 
 
 def _keyed_by_pins(call: Callable[..., str]) -> Callable[..., str]:
-    """Return the key of a cached answer: the messages in it are those without the pins."""
+    """Return a method for the cache key that includes the pins, which its messages lack."""
 
     def keyed(self: BaseChatModel, stop: list[str] | None = None, **given: Any) -> str:
         blocks = [guard.pinned_block for guard in _guards(self)]

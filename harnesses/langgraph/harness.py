@@ -1,9 +1,8 @@
 """LangGraph: a StateGraph built by hand, with a node that keeps a summary as its memory.
 
-The pattern of LangGraph's own guide on summarization memory: when the history
-is long, a node has the older part summarised, keeps the summary in the state
-beside the messages, and removes what was summarised. The summary reaches the
-model in the system message.
+The pattern of LangGraph's guide on summarization memory: a node summarises the older part
+of a long history, keeps the summary in the state beside the messages, and removes the
+summarised messages. The summary reaches the model in the system message.
 """
 
 from typing import Any
@@ -21,7 +20,7 @@ from constraintrot.harnesses.langchain_family import client
 from constraintrot.harnesses.langchain_family.message_pins import pinned
 from constraintrot.harnesses.session import Say, Session, playing
 
-# Messages that stay as they are behind a summary.
+# Newest messages that are not summarised.
 KEEP = 4
 
 
@@ -56,7 +55,7 @@ def _conversation(session: Session, mode: str) -> Say:
 
 
 def _memory(session: Session) -> Any:
-    """The node that summarises all but the last messages once there are many."""
+    """Return the node that summarises all but the last messages of a long history."""
     writer = client.summarizer(session)
     limit = client.due(session) - 1
 
@@ -64,7 +63,7 @@ def _memory(session: Session) -> Any:
         messages = state["messages"]
         if not session.compacts or len(messages) <= limit:
             return {}
-        # What is kept begins with a request, so no tool's result is without its call.
+        # The kept part starts with a request, so every tool's result keeps its call.
         at = len(messages) - KEEP
         while at > 0 and messages[at].type != "human":
             at -= 1

@@ -23,15 +23,15 @@ from constraintrot.harnesses.langchain_family.message_pins import pinned
 
 
 class PinNode(Runnable[Any, dict[str, Any]]):
-    """A node that pins what stands under a key of the state, sync and async.
+    """A node that pins the messages under a key of the state, sync and async.
 
     Args:
         pinned_block: the pins.
         key: of the state, holding the messages to send.
-        after: a node that writes the key; runs first, and all that it writes is kept.
+        after: a node that writes the key; it runs first, and its other writes are kept.
     """
 
-    # Of a plain function, a graph's ainvoke would make a thread's work.
+    # A Runnable, because a graph's ainvoke would run a plain function in a thread.
 
     def __init__(
         self, pinned_block: PinnedBlock, *, key: str, after: Runnable[Any, Any] | None = None
@@ -50,10 +50,10 @@ class PinNode(Runnable[Any, dict[str, Any]]):
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        """The state's update.
+        """Return the state's update.
 
         Raises:
-            ParameterError: neither the node nor the one before it is given the key.
+            ParameterError: neither the state nor the node before has the key.
         """
         written = self.after.invoke(input, config) if self.after is not None else {}
         return self._pinned(input, written)
@@ -83,20 +83,20 @@ def pin_node(
     heading: str = HEADING,
     report: Report = log_receipt,
 ) -> PinNode:
-    """A node that pins what stands under a key of the state.
+    """Return a node that pins the messages under a key of the state.
 
     The key is one that only the model's node reads, such as LangMem's
     ``summarized_messages`` or the ``llm_input_messages`` of ``create_react_agent``.
     ``messages`` is refused: its reducer would keep the block in the history, where a
-    compaction finds it. Where there is no such key, call ``pinned`` in the model's node.
+    compaction finds it. Without such a key, call ``pinned`` in the model's node.
 
     Args:
         pins: the registry, or a PinnedBlock made from it.
         key: of the state, holding the messages to send.
-        after: a node that writes the key, to run first in the same step, as where a
-            framework takes one hook only; what else it writes is kept.
+        after: a node that writes the key, to run first in the same step, for a framework
+            with a single hook; its other writes are kept.
         heading: the line above the pins; a PinnedBlock has its own.
-        report: is given each receipt, by default the logger
+        report: receives each receipt; by default it writes to the logger
             ``constraintrot.pins``; a PinnedBlock has its own.
 
     Raises:

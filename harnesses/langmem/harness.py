@@ -1,14 +1,13 @@
 """LangMem: its SummarizationNode before the model's node of a StateGraph.
 
-The node leaves the history in the state alone and writes what is to be sent
-under a key of its own: the leading system message, a summary as a second
-system message, and what came after the message with which the limit was
-reached. It has no number of last messages to keep, so where that message is a
-request, the request itself is summarised.
+The node does not change the history in the state. It writes the messages to send under its
+own key: the leading system message, a summary as a second system message, and the messages
+after the one that reached the limit. It keeps no number of last messages, so if a request
+reaches the limit, the request itself is summarised.
 
-The mode ``default`` leaves ``max_tokens_before_summary`` out, so that the limit is also
-all that the summarizer may see, and what the last message has too much is taken from the
-start; with ``headroom`` the summarizer may see twice the limit.
+The mode ``default`` leaves ``max_tokens_before_summary`` out, so the summarizer sees at most
+the limit, and messages beyond it are cut from the start; with ``headroom`` the summarizer may
+see twice the limit.
 """
 
 from collections.abc import Iterator
@@ -31,15 +30,15 @@ from constraintrot.harnesses.langgraph.pins import pin_node
 from constraintrot.harnesses.langmem.short_term import RunningSummary, SummarizationNode
 from constraintrot.harnesses.session import Say, Session, playing
 
-# LangMem's own budget for a summary; a small context gives it less.
+# LangMem's default budget for a summary, reduced for a small context.
 SUMMARY = 256
-# Exchanges behind the one in which the limit is reached, where there are enough.
+# Exchanges after the one that reaches the limit, if there are enough.
 KEEP = 2
 NEVER = 10**9
 
 
 class State(MessagesState):
-    """The conversation whole, and what of it is sent."""
+    """The whole conversation, and the messages to send."""
 
     context: dict[str, Any]
     summarized_messages: list[Any]
@@ -78,7 +77,7 @@ def _summarization(session: Session, mode: str) -> Any:
     window = limit if mode == "default" else 2 * limit
     budget = min(SUMMARY, limit // 4)
     _check_system_fits(session, window - budget)
-    # The node only reckons with the budget; LangMem's guide has the model keep to it.
+    # The node does not enforce the budget; as in LangMem's guide, the model does.
     model = writer.bind(max_tokens=budget)
     before = None if mode == "default" else limit
     return SummarizationNode(
@@ -100,14 +99,13 @@ def _check_system_fits(session: Session, limit: int) -> None:
 
 
 def _limit(session: Session) -> int:
-    """A limit that a late exchange reaches, and the rest of the conversation not again.
+    """Return a limit that a late exchange reaches, and that the rest does not reach again.
 
-    It is reached with the agent's first message there, mostly a tool call, so that no
-    request of the user's is summarised before it was answered. How much the default
-    mode hides from its summarizer hangs on this: that call and its result are what is
-    too much, and with a short reply it would be less. A live conversation
-    may be shorter than its script and has a lower limit; where its length has the trigger
-    reach it, LangMem summarises the trigger, and the sample says that it is not there.
+    The agent's first message of that exchange reaches it, usually a tool call, so no request is
+    summarised before it is answered. In the mode ``default`` this call and its result are the
+    excess that the summarizer does not see. A live conversation may be shorter than its script
+    and has a lower limit; if the trigger reaches it, LangMem summarises the trigger, and the
+    sample errors.
 
     Returns:
         Tokens by LangMem's default counter.
@@ -121,15 +119,15 @@ def _limit(session: Session) -> int:
 
 
 def _limits(played: list[list[int]], trigger: int) -> Iterator[tuple[int, int]]:
-    """Limits that a late exchange reaches, with what comes after each was reached.
+    """Yield limits that a late exchange reaches, each with the tokens that follow.
 
-    An exchange of several calls can reach one with each: a later call does where what
-    the first's limit would leave is bulk, and that would be summarised by itself.
+    Each call of an exchange gives a limit: after an early call, a long rest could reach the
+    limit again.
     """
     for at in range(max(0, len(played) - 1 - KEEP), len(played)):
         before, after = sum(map(sum, played[:at])), sum(map(sum, played[at + 1 :])) + trigger
         for said in range(1, len(played[at]), 2):
-            # A call's result is summarised along with it.
+            # A call is summarised together with its result.
             gone = said + (2 if said + 1 < len(played[at]) else 1)
             yield before + sum(played[at][:said]) + 1, sum(played[at][gone:]) + after
 

@@ -1,11 +1,11 @@
-"""LangMem's short-term memory, imported without the warnings of what LangMem imports."""
+"""LangMem's short-term memory, imported without its dependencies' warnings."""
 
 import warnings
 
 with warnings.catch_warnings():
-    # One of its dependencies imports from a place that LangGraph is about to remove.
+    # A dependency uses an import path that LangGraph deprecates.
     warnings.simplefilter("ignore", DeprecationWarning)
-    # It ships no marker of its types.
+    # LangMem has no py.typed marker.
     from langmem.short_term import (  # type: ignore[import-untyped]
         RunningSummary,
         SummarizationNode,

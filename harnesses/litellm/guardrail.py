@@ -1,4 +1,4 @@
-"""The guardrail: it pins a request, and verifies the pins at each call that LiteLLM makes for it."""
+"""The guardrail: it pins each request, and verifies the pins in LiteLLM's calls for it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -47,13 +47,13 @@ from constraintrot.harnesses.litellm.routes import (
 
 HEADER = "x-constraintrot-pins"
 RECEIPT = "constraintrot_pins"
-"""Key of the receipt in a request's metadata, which the proxy's loggers are given."""
+"""Key of the receipt in a request's metadata, which the proxy's loggers get."""
 
 _SETTINGS = frozenset({"guardrail_name", "event_hook", "default_on", "guardrail_id"})
 
 
 class PinGuardrail(CustomGuardrail):
-    """A guardrail that puts every pin into each request, once, and lets no other request through.
+    """A guardrail that puts every pin into each request once or refuses the request.
 
     It pins chat completions, responses (in ``instructions``) and Anthropic's messages (in
     ``system``). Routes that it does not pin are refused, unless they reach no language model,
@@ -61,25 +61,25 @@ class PinGuardrail(CustomGuardrail):
     it off.
 
     Args:
-        registry: whose pins; or ``policies``, ``seeds`` or ``signed``, as in a configuration.
+        registry: the pins; or ``policies``, ``seeds`` or ``signed``, as in a configuration.
         policies: texts to pin.
-        seeds: file of the rampart library's format, or a folder of them: all is pinned.
+        seeds: a seed file, or a folder of seed files, whose blocks are all pinned.
         signed: ``file`` and ``key`` of a list that ``constraintrot pin export`` wrote, and
             ``repository`` and ``least_revision`` as ``load_pins`` takes them.
-        skip: requests to leave alone, as a summarizer's. Any of: ``models``, name
-            patterns; ``last_message``, patterns of the user's last words; ``tags``;
-            ``metadata``, all of whose values the request has; ``no_tools``, true. A client
-            writes its own words, tags, metadata and tools: what these leave alone, it can
-            have left alone. None by default.
+        skip: requests to leave unpinned, such as a summarizer's. Any of: ``models``, name
+            patterns; ``last_message``, patterns of the user's last message; ``tags``;
+            ``metadata``, values that the request must all have; ``no_tools``, true. Clients
+            control their messages, tags, metadata and tools, so by these rules a client can
+            avoid the pins. By default no request is skipped.
         routes: patterns of paths to let through unpinned.
         keys: keys of a request's body to let through, besides those known to be harmless.
         heading: the line above the pins.
-        nonce: that the blocks are marked with; see ``PinnedBlock``. The same for all workers
-            of a proxy, or each takes the others' blocks for a client's words. Of
-            ``os.environ/NAME`` it is that variable's value.
-        report: is given each receipt; by default the logger ``constraintrot.pins``.
-        **settings: LiteLLM's own, as ``guardrail_name``; the name is dropped, so that no
-            request can name the guardrail, and no pipeline of LiteLLM's policies either.
+        nonce: marks the blocks; see ``PinnedBlock``. All workers of a proxy need the same, or
+            they take each other's blocks for a client's text. ``os.environ/NAME`` means that
+            variable's value.
+        report: receives each receipt; by default it writes to the logger ``constraintrot.pins``.
+        **settings: LiteLLM's own, as ``guardrail_name``; the name is dropped, so that neither
+            a request nor a pipeline of LiteLLM's policies can name the guardrail.
 
     Raises:
         ParameterError: nothing to pin was given, the guardrail would not run on each
@@ -115,7 +115,7 @@ class PinGuardrail(CustomGuardrail):
             supported_event_hooks=[GuardrailEventHooks.pre_call],
             **chosen,
         )
-        # LiteLLM passes over a guardrail whose name a request's own metadata lists under
+        # LiteLLM skips a guardrail whose name a request's own metadata lists under
         # `_pipeline_managed_guardrails`; one without a name cannot be listed.
         self.guardrail_name = None
         self.registry = registry if registry is not None else registry_of(policies, seeds, signed)
@@ -129,7 +129,7 @@ class PinGuardrail(CustomGuardrail):
         install(_running)
 
     def should_run_guardrail(self, data: Any, event_type: GuardrailEventHooks) -> bool:
-        """Whether to run: before each call, whatever a request or a key says of guardrails."""
+        """Return whether to run: before each call, regardless of a request's or key's settings."""
         return event_type == GuardrailEventHooks.pre_call
 
     async def async_pre_call_hook(
@@ -141,7 +141,7 @@ class PinGuardrail(CustomGuardrail):
             HTTPException: the request cannot be pinned, or could lose its pins.
         """
         kind = str(getattr(call_type, "value", call_type))
-        # A client's own word is no receipt.
+        # Removes a receipt that the client wrote.
         for name in ("metadata", "litellm_metadata"):
             if isinstance(data.get(name), dict):
                 data[name].pop(RECEIPT, None)
@@ -177,9 +177,9 @@ class PinGuardrail(CustomGuardrail):
     async def async_pre_call_deployment_hook(
         self, kwargs: dict[str, Any], call_type: Any
     ) -> dict[str, Any]:
-        """Verify the pins in a call that LiteLLM is about to make, for each try and fallback.
+        """Verify the pins before each call that LiteLLM makes, including retries and fallbacks.
 
-        A call that no request was pinned for, as a health check's, is pinned here.
+        A call without a pinned request, such as a health check, is pinned here.
 
         Raises:
             litellm.BadRequestError: the pins are not in place, or would be replaced.
@@ -211,7 +211,7 @@ class PinGuardrail(CustomGuardrail):
     def _verified(
         self, here: Passage | None, kwargs: dict[str, Any], kind: str
     ) -> tuple[dict[str, Any], str]:
-        """A call with the pins in place, and these: as they were when its request was pinned."""
+        """Return a call with the pins in place, and the pins as they were put into its request."""
         block = self._block(lambda _: None)
         current = block.text.rstrip("\n")
         put_in = here.blocks.get(id(self)) if here is not None else None
@@ -227,7 +227,7 @@ class PinGuardrail(CustomGuardrail):
     async def async_post_call_response_headers_hook(
         self, data: dict[str, Any], *args: Any, **call: Any
     ) -> dict[str, str] | None:
-        """The receipt as a header of the response."""
+        """Return the receipt as a header of the response."""
         here = passage()
         if here is not None and here.stopped:
             return {HEADER: "refused"}
@@ -253,12 +253,12 @@ class PinGuardrail(CustomGuardrail):
         )
 
     def _passage(self) -> Passage:
-        """The present request's; outside of the proxy there is none, and nothing to remember."""
+        """Return the current request's facts; outside of the proxy, facts that are not kept."""
         return passage() or Passage()
 
 
 def _running() -> list[PinGuardrail]:
-    """The guardrails of this class that LiteLLM asks."""
+    """Return the guardrails of this class that LiteLLM calls."""
     return [one for one in cast("list[Any]", litellm.callbacks) if isinstance(one, PinGuardrail)]
 
 
@@ -273,7 +273,7 @@ def _check(settings: Mapping[str, Any]) -> None:
 
 
 def _groups(kwargs: Mapping[str, Any]) -> list[Any]:
-    """The names at the proxy of the model that is called, by whichever metadata tells."""
+    """Return the proxy's names of the called model, from either kind of metadata."""
     kept = [kwargs.get(name) for name in ("metadata", "litellm_metadata")]
     found = [
         cast("Mapping[str, Any]", one)["model_group"]
@@ -302,7 +302,7 @@ def _stop(kwargs: Mapping[str, Any], why: str) -> NoReturn:
 
 
 def _metadata(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata of a request as the proxy keeps it, made where there is none."""
+    """Return the proxy's metadata of a request, made if it is missing."""
     name = "litellm_metadata" if "litellm_metadata" in data else "metadata"
     found = data.get(name)
     if not isinstance(found, dict):

@@ -23,7 +23,7 @@ MESSAGES = frozenset({"anthropic_messages"})
 PINNED = CHAT | RESPONSES | MESSAGES
 """LiteLLM's call types that have a place for the pins."""
 
-# Less a leading "a", as in `aembedding`.
+# Without a leading "a", as in `aembedding`.
 _NO_TEXT = frozenset(
     [
         "audio_transcription",
@@ -44,9 +44,7 @@ _KEPT = ("get_", "retrieve_", "list_", "delete_", "cancel_", "file_")
 
 
 def pin(data: dict[str, Any], call_type: str, pinned_block: PinnedBlock) -> None:
-    """Put the pins into a request, or into the arguments of a call of LiteLLM's.
-
-    The request is changed in place.
+    """Put the pins into a request, or into the arguments of a LiteLLM call, in place.
 
     Raises:
         ValueError: the request has no well-formed place for them.
@@ -60,7 +58,7 @@ def pin(data: dict[str, Any], call_type: str, pinned_block: PinnedBlock) -> None
         given = data.get("instructions")
         if given is not None and not isinstance(given, str):
             raise ValueError("instructions is not a text")
-        # An empty text would ask for other instructions than none do.
+        # Empty instructions and missing ones mean different things.
         data["instructions"] = pinned_block.into(given) or given
     else:
         _content(data.get("system"), "system")
@@ -69,7 +67,7 @@ def pin(data: dict[str, Any], call_type: str, pinned_block: PinnedBlock) -> None
 
 
 def writes_nothing(call_type: str) -> bool:
-    """Return whether calls of a type are known to have no language model write anything."""
+    """Return whether no language model writes text in calls of a type, as far as known."""
     names = (call_type, call_type.removeprefix("a"))
     return any(name in _NO_TEXT or name.startswith(_KEPT) for name in names)
 
@@ -78,9 +76,9 @@ def in_place(data: Mapping[str, Any], call_type: str, block: str) -> bool:
     """Return whether a call holds a pinned block where the model reads its operator.
 
     Args:
-        data: the arguments of a call of LiteLLM's.
+        data: the arguments of a LiteLLM call.
         call_type: one of ``PINNED``.
-        block: the block's text, without the line break at its end; empty where nothing is pinned.
+        block: the block's text without its final line break; empty if nothing is pinned.
     """
     return not block or any(block in text for text in _operators_texts(data, call_type))
 
@@ -90,7 +88,7 @@ def _operators_texts(data: Mapping[str, Any], call_type: str) -> Iterator[str]:
         yield from texts(data.get("system"))
         return
     yield from texts(data.get("instructions") if call_type in RESPONSES else None)
-    # LiteLLM makes a system message in parts an item of a response's input.
+    # LiteLLM moves a system message in parts to an item of a response's input.
     history: Any = data.get("input" if call_type in RESPONSES else "messages")
     listed: list[Any] = history if isinstance(history, list) else []
     for message in listed:

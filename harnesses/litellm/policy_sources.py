@@ -1,4 +1,4 @@
-"""A guardrail's registry, nonce and rules for what it leaves alone, from its configuration."""
+"""A guardrail's registry, nonce and skip rules, from its configuration."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from constraintrot.defenses.rampart.seeds.library import seed_files
 from constraintrot.errors import ParameterError
 
 _VARIABLE = "os.environ/"
-# As many as 16 bytes of a random source have in hexadecimal.
+# Least length: 16 random bytes in hexadecimal.
 _NONCE = 32
 
 
@@ -22,15 +22,15 @@ _SIGNED = ("file", "key", "repository", "least_revision")
 def registry_of(
     policies: Iterable[str] | None, seeds: str | Path | None, signed: Mapping[str, Any] | None
 ) -> Registry:
-    """A registry with all that a configuration pins.
+    """Return a registry with all pins of a configuration.
 
     Args:
         policies: texts; or
-        seeds: a seed file, or a folder of nothing but seed files; or
+        seeds: a seed file, or a folder with only seed files; or
         signed: ``file`` and ``key`` of a signed list, as ``load_pins`` takes them.
 
     Raises:
-        ParameterError: nothing would be pinned, or not all that was given.
+        ParameterError: nothing would be pinned, or a source has the wrong form.
         SeedError: a seed file cannot be read.
         OperatorError: the signed list is refused.
     """
@@ -53,10 +53,10 @@ def registry_of(
 
 
 def nonce_of(given: str | None) -> str | None:
-    """A nonce as configured, or the value of the variable that it names as LiteLLM does.
+    """Return the configured nonce, or the value of the environment variable that it names.
 
     Raises:
-        ParameterError: it is no text, too short to be a secret, or its variable is not set.
+        ParameterError: it is not a text, too short to be a secret, or its variable is not set.
     """
     if given is None:
         return None
@@ -92,8 +92,8 @@ class SkipRules:
     """The setting ``skip``.
 
     Args:
-        given: any of ``models`` and ``last_message``, patterns; ``tags``; ``metadata``, all of
-            whose values a request has; ``no_tools``, true.
+        given: any of ``models`` and ``last_message``, patterns; ``tags``; ``metadata``, values
+            that the request must all have; ``no_tools``, true.
 
     Raises:
         ParameterError: a rule is unknown or of the wrong kind.
@@ -114,7 +114,7 @@ class SkipRules:
             raise ParameterError("skip.metadata is names with their values")
 
     def rule(self, data: Mapping[str, Any], metadata: Mapping[str, Any]) -> str | None:
-        """The name of the rule that leaves a request alone; None where none does."""
+        """Return the name of the rule that skips a request; None if no rule does."""
         if self.is_skipped_model(data.get("model")):
             return "models"
         if {*_listed(data.get("tags")), *_listed(metadata.get("tags"))} & set(self.tags):
@@ -127,7 +127,7 @@ class SkipRules:
         return "no_tools" if self.no_tools and not data.get("tools") else None
 
     def is_skipped_model(self, model: Any) -> bool:
-        """Return whether all models of a name are skipped. LiteLLM calls every model of a comma-separated list."""
+        """Return whether all models of a name, which may be a comma-separated list, are skipped."""
         names = [name.strip() for name in model.split(",")] if isinstance(model, str) else []
         return bool(names) and all(
             any(fnmatchcase(name, pattern) for pattern in self.models) for name in names
@@ -135,9 +135,9 @@ class SkipRules:
 
 
 def _last_words(data: Mapping[str, Any]) -> str | None:
-    """The last words of the user's own in a request, where nothing follows them.
+    """Return the user's text at the end of a request; None if the end is not the user's.
 
-    What a tool returned is not the user's, so a document cannot have a request left alone.
+    A tool's result is not the user's, so a document cannot make a request be skipped.
     """
     history: Any = data.get("messages", data.get("input"))
     if isinstance(history, str):
@@ -147,7 +147,7 @@ def _last_words(data: Mapping[str, Any]) -> str | None:
         return None
     content: Any = message.get("content")
     if not isinstance(content, str):
-        # Claude Code's last message holds the results of tools, and then the user's words.
+        # Claude Code's last message has tools' results before the user's text.
         part = _last(content)
         content = part.get("text") if part.get("type") in ("text", "input_text") else None
     return content.strip() if isinstance(content, str) else None

@@ -1,8 +1,8 @@
-"""Return whether LiteLLM's translation for a provider keeps the operator's words.
+"""The check that LiteLLM's translation for a provider keeps the operator's words.
 
-LiteLLM translates a request after the last hook. The translation is tried out here, which
-sends nothing, with the operator's words of the very request: some of them decide what is
-kept (a system message that begins like Claude Code's note on billing is dropped whole).
+LiteLLM translates a request after the last hook. The checks run the translation, without
+sending anything, on the operator's messages of that request, because their words can decide
+what is kept (a system message that begins like Claude Code's note on billing is dropped).
 """
 
 import json
@@ -35,21 +35,21 @@ _USER = {"role": "user", "content": "Hello"}
 _IMAGES = ("image_generation", "image_edit")
 # The smallest PNG's header; it is never decoded.
 _PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00"
-# By one of these keys a request to a language model holds the conversation.
+# Keys of the conversation in a request to a language model.
 _CONVERSATION = frozenset({"messages", "contents"})
 _DROPPED = "LiteLLM would not send this request's system message to the provider"
 _APART = "LiteLLM makes each message a prompt of its own, which is answered without the pins"
-# Its translation asks Google first. The models of both are those of `get_supports_system_message`.
+# Their translation calls Google first; `get_supports_system_message` knows their models.
 _GEMINI = (LlmProviders.GEMINI, LlmProviders.VERTEX_AI, LlmProviders.VERTEX_AI_BETA)
 
 
 def loses(call: Mapping[str, Any], call_type: str, block: str) -> str | None:
-    """Why a provider would not be sent the pins; None where nothing says so.
+    """Return why a provider would not be sent the pins; None if no reason is known.
 
     Args:
         call: the arguments of a call of LiteLLM's.
         call_type: its type.
-        block: the pins, as they are in the call; empty where nothing is pinned.
+        block: the pins, as they are in the call; empty if nothing is pinned.
     """
     found = _provider(str(call.get("model")), call.get("custom_llm_provider"), call.get("api_base"))
     if found is None:
@@ -71,7 +71,7 @@ def loses(call: Mapping[str, Any], call_type: str, block: str) -> str | None:
 
 
 def as_user(call: Mapping[str, Any], call_type: str, block: str) -> bool:
-    """Return whether LiteLLM sends the pins as the user, since the model takes no system message."""
+    """Return whether LiteLLM sends the pins in the user role: the model takes no system message."""
     found = _provider(str(call.get("model")), call.get("custom_llm_provider"), call.get("api_base"))
     if found is None or not block or call_type not in CHAT:
         return False
@@ -85,9 +85,9 @@ def as_user(call: Mapping[str, Any], call_type: str, block: str) -> bool:
 
 
 def asks_language_model(call: Mapping[str, Any], call_type: str) -> bool:
-    """Return whether LiteLLM asks a language model for what a call of another type asks for.
+    """Return whether LiteLLM serves an image call by a conversation with a language model.
 
-    Images of Gemini's and OpenRouter's are a conversation with a model, whichever it is.
+    It does for the images of Gemini and OpenRouter.
     """
     kind = call_type.removeprefix("a")
     if kind not in _IMAGES:
@@ -113,7 +113,7 @@ def _provider(
 @lru_cache(maxsize=1024)
 def _takes_instructions(model: str, provider: LlmProviders) -> bool:
     config = ProviderConfigManager.get_provider_responses_api_config(model=model, provider=provider)
-    # Without one LiteLLM makes a chat completion of it, which is looked at by itself.
+    # Without a config LiteLLM makes a chat completion of it, which is checked separately.
     return config is None or "instructions" in config.get_supported_openai_params(model)
 
 
@@ -121,17 +121,17 @@ def _takes_instructions(model: str, provider: LlmProviders) -> bool:
 def _keeps_system(model: str, provider: LlmProviders) -> bool:
     """Return whether a provider is sent system messages at all.
 
-    Agents behind LiteLLM are sent the last message alone, or all in the user's name. Where a
-    translation is not to be had, nothing is known against the provider.
+    Agents behind LiteLLM get only the last message, or all messages in the user role. A
+    provider whose translation cannot be run is assumed to keep them.
     """
-    # Translated by other code than the provider's models.
+    # Their translation is not that of the provider's models.
     if model.startswith("agent_engine/") or _posts_as_user(model, provider):
         return False
     return _translated(model, provider, [{"role": "system", "content": _CANARY}], _CANARY)
 
 
 def _prompts_apart(call: Mapping[str, Any], model: str, provider: LlmProviders) -> bool:
-    """LiteLLM's own condition for OpenAI's text completions, which take several prompts at once."""
+    """Return LiteLLM's condition for OpenAI's text completions, with several prompts at once."""
     return (
         provider is LlmProviders.TEXT_COMPLETION_OPENAI
         or "ft:babbage-002" in model
@@ -152,7 +152,7 @@ def _posts_as_user(model: str, provider: LlmProviders) -> bool:
 def _keeps_messages(
     call: Mapping[str, Any], model: str, provider: LlmProviders, block: str
 ) -> bool:
-    """The same of the messages of a call up to the first that is not the operator's."""
+    """Return whether the operator's leading messages of a call keep the pins."""
     said, following = _leading(call.get("messages"))
     if call.get("supports_system_message") is False:
         try:
@@ -163,7 +163,7 @@ def _keeps_messages(
 
 
 def _keeps_prompt(call: Mapping[str, Any], model: str, provider: LlmProviders, block: str) -> bool:
-    """The same of the system prompt of Anthropic's messages."""
+    """Return whether the system prompt of Anthropic's messages keeps the pins."""
     try:
         config: Any = ProviderConfigManager.get_provider_anthropic_messages_config(
             model=model, provider=provider
@@ -178,7 +178,7 @@ def _keeps_prompt(call: Mapping[str, Any], model: str, provider: LlmProviders, b
             litellm_params={},
             headers={},
         )
-    except Exception:  # whatever it lacks; without a config it becomes a call of another type
+    except Exception:  # any missing part; without a config it becomes a call of another type
         return True
     return not isinstance(made, Mapping) or _holds(made, block)
 
@@ -189,7 +189,7 @@ def _translated(model: str, provider: LlmProviders, said: list[Any], block: str)
 
 
 def _translation(model: str, provider: LlmProviders, said: list[Any]) -> Mapping[str, Any] | None:
-    """The body that a provider would be sent; None where it is not to be had without a call."""
+    """Return the body that a provider would be sent; None if it cannot be made without a call."""
     try:
         config: Any = ProviderConfigManager.get_provider_chat_config(model=model, provider=provider)
         made = config.transform_request(
@@ -199,7 +199,7 @@ def _translation(model: str, provider: LlmProviders, said: list[Any]) -> Mapping
             litellm_params={},
             headers={},
         )
-    except Exception:  # whatever it lacks: credentials, an address, a method
+    except Exception:  # any missing part: credentials, an address, a method
         return None
     return cast("Mapping[str, Any]", made) if isinstance(made, Mapping) else None
 
@@ -221,9 +221,7 @@ def _draws_by_conversation(model: str, provider: LlmProviders, kind: str) -> boo
                 image_edit_optional_request_params={},
                 litellm_params={},
             )
-    except (
-        Exception
-    ):  # LiteLLM knows no images of the provider's, or sends them as OpenAI takes them
+    except Exception:  # LiteLLM knows no images of the provider, or sends them in OpenAI's form
         return False
     return isinstance(made, Mapping) and not _CONVERSATION.isdisjoint(
         cast("Mapping[str, Any]", made)
@@ -231,7 +229,7 @@ def _draws_by_conversation(model: str, provider: LlmProviders, kind: str) -> boo
 
 
 def _leading(messages: Any) -> tuple[list[dict[str, Any]], str]:
-    """The operator's messages at the beginning, and the role of what follows."""
+    """Return the operator's leading messages, and the role of the next message."""
     said: list[dict[str, Any]] = []
     listed: list[Any] = messages if isinstance(messages, list) else []
     for message in listed:
@@ -240,13 +238,13 @@ def _leading(messages: Any) -> tuple[list[dict[str, Any]], str]:
         known = cast("Mapping[str, Any]", message)
         if known.get("role") not in OPERATOR:
             return said, str(known.get("role"))
-        # LiteLLM makes developers system messages where a provider has none.
+        # For a provider without developer messages LiteLLM makes them system messages.
         said.append({"role": "system", "content": _copied(known.get("content"))})
     return said, "user"
 
 
 def _copied(content: Any) -> Any:
-    """Content less all that is not a text, apart from the request."""
+    """Return a copy of content with only its texts."""
     if not isinstance(content, list):
         return content
     parts: list[Any] = content
@@ -254,12 +252,12 @@ def _copied(content: Any) -> Any:
 
 
 def _holds(made: Any, block: str) -> bool:
-    escaped = json.dumps(block)[1:-1]  # where a body is a text within the body
+    escaped = json.dumps(block)[1:-1]  # for a body that is a JSON text within the body
     return any(block in text or escaped in text for text in _all_texts(made))
 
 
 def _roles(made: Any, block: str, role: str = "") -> Iterator[str]:
-    """The roles in whose name a block is said."""
+    """Yield the roles of the texts that hold a block."""
     if isinstance(made, str):
         if block in made:
             yield role

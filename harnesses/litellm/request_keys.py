@@ -1,11 +1,11 @@
 """The keys that a client may write into the body of a pinned request.
 
-LiteLLM merges what it does not know into the upstream request, after every guardrail:
-a key can replace the messages (``extra_body``), the instructions (``additional_drop_params``),
-the chat template (``chat_template``) or the server (``user_config``, ``api_base``). So
-these are lists of what is known to be harmless, not of what is known to be harmful. The
-routes that reach no language model have theirs too: with ``custom_llm_provider`` one of
-OpenRouter's an images request becomes a chat completion of any deployment's.
+LiteLLM merges unknown keys into the upstream request, after every guardrail: a key can
+replace the messages (``extra_body``), the instructions (``additional_drop_params``), the
+chat template (``chat_template``) or the server (``user_config``, ``api_base``). So these are
+lists of keys known to be harmless, not of keys known to be harmful. Routes without a language
+model have lists too: a ``custom_llm_provider`` of OpenRouter turns an images request into a
+chat completion of any deployment.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -41,7 +41,7 @@ _MESSAGES = """
     model output_config output_format service_tier speed stop_sequences stream system
     temperature thinking tool_choice tools top_k top_p
 """
-# By what LiteLLM calls the requests that reach no language model, less a leading "a".
+# By LiteLLM's call type without a leading "a", for requests that reach no language model.
 _NO_TEXT = {
     "audio_transcription": """
         chunking_strategy file include language model prompt response_format stream temperature
@@ -76,9 +76,9 @@ _KNOWN = {
     **{call_type: _keys(_MESSAGES) for call_type in MESSAGES},
     **{prefix + name: _keys(keys) for name, keys in _NO_TEXT.items() for prefix in ("", "a")},
 }
-"""By call type, the keys that are known to be harmless; of the others, no body is read."""
+"""The harmless keys by call type; other call types have no body to check."""
 
-# A server may cut the beginning of a conversation off, which is where the pins are.
+# Otherwise a server may cut off the beginning of a conversation, which has the pins.
 _HARMLESS_VALUES = {"truncation": (None, "disabled")}
 FALLBACKS = ("fallbacks", "context_window_fallbacks", "content_policy_fallbacks")
 CARRIERS = frozenset(
@@ -94,24 +94,24 @@ CARRIERS = frozenset(
         "system_instruction",
     ]
 )
-"""Keys under which some provider takes the operator's words or the whole conversation."""
+"""Keys of the operator's text or the whole conversation, for some provider."""
 
 
 def allowed_keys(given: Any) -> frozenset[str]:
-    """The setting that lets keys through, checked."""
+    """Check and return the setting ``keys``, which lets keys through."""
     if given is not None and (isinstance(given, str) or not isinstance(given, Sequence)):
         raise ParameterError('keys is a list of keys, as ["chat_template_kwargs"]')
     return frozenset(cast("Sequence[str]", given or ()))
 
 
 def refused(data: Mapping[str, Any], call_type: str, more: Collection[str]) -> str | None:
-    """Why a client's request is refused; None where it is not.
+    """Return why a client's request is refused; None if it is not.
 
     Args:
-        data: the request as the proxy knows it; the client's own keys are those of the
-            body that the proxy kept, or all where there was no proxy.
-        call_type: LiteLLM's.
-        more: keys that the operator lets through besides.
+        data: the request as the proxy knows it; the client's keys are those of the body that
+            the proxy kept, or all keys without a proxy.
+        call_type: LiteLLM's call type.
+        more: further keys that the operator lets through.
     """
     known = _KNOWN.get(call_type)
     if known is None:
@@ -138,7 +138,7 @@ def names_fallbacks(data: Mapping[str, Any]) -> bool:
 
 
 def replaced(data: Mapping[str, Any]) -> str | None:
-    """What in the arguments of a call would replace or drop the pins after they were verified."""
+    """Return the argument of a call that would replace or drop the verified pins, or None."""
     extra: Any = data.get("extra_body")
     if isinstance(extra, Mapping) and (keys := CARRIERS & set(cast("Mapping[str, Any]", extra))):
         return f"extra_body.{min(keys)}"
@@ -163,10 +163,10 @@ def _names(given: Any) -> bool:
 
 
 def told_apart(call: dict[str, Any], call_type: str) -> dict[str, Any]:
-    """A call whose cached answer is for its own instructions only.
+    """Return a call whose cached answer depends on its instructions.
 
-    LiteLLM's key of a cached answer leaves the instructions of a response out: an answer that was
-    given under other pins, or without any, would be served for a request that has them.
+    LiteLLM's cache key leaves out a response's instructions, so an answer under other pins, or
+    without pins, could be served.
     """
     cache: Any = litellm.cache
     if cache is None or call_type not in RESPONSES:
@@ -175,7 +175,7 @@ def told_apart(call: dict[str, Any], call_type: str) -> dict[str, Any]:
     control = dict(cast("Mapping[str, Any]", given)) if isinstance(given, Mapping) else {}
     metadata: Any = call.get("metadata")
     kept = cast("Mapping[str, Any]", metadata) if isinstance(metadata, Mapping) else {}
-    # In this order LiteLLM looks for a namespace. Ours comes last: no client can choose it.
+    # LiteLLM's order of namespaces. Ours is the suffix, so a client cannot choose it.
     namespace = control.get("namespace") or kept.get("redis_namespace") or cache.namespace or ""
     said = sha256(repr(call.get("instructions")).encode("utf-8", "surrogatepass")).hexdigest()
     return call | {"cache": control | {"namespace": f"{namespace}:instructions-{said}"}}

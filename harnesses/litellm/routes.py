@@ -1,8 +1,8 @@
 """The proxy's routes that a client may call, and the facts known of one request.
 
-Most guardrails are asked on a few routes only: LiteLLM's native Gemini routes, its
-pass-through routes and its websockets reach a model without one. So what is not known
-to be pinned, or to reach no language model, is refused before LiteLLM sees it.
+LiteLLM calls guardrails on a few routes only: its native Gemini routes, its pass-through
+routes and its websockets reach a model without one. So a route is refused before LiteLLM sees
+it, unless it is known to be pinned or to reach no language model.
 """
 
 import json
@@ -24,13 +24,13 @@ Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-# An address of LiteLLM's, `{x}` for one segment and `{x:path}` for several.
+# LiteLLM's paths, with `{x}` for one segment and `{x:path}` for several.
 _PINNED = """
     /chat/completions /v1/chat/completions /openai/deployments/{model:path}/chat/completions
     /engines/{model:path}/chat/completions /responses /v1/responses /openai/v1/responses
     /v1/messages
 """
-# They reach no language model, or have it write nothing.
+# Paths that reach no language model, or on which it writes nothing.
 _NO_TEXT = """
     /embeddings /v1/embeddings /openai/deployments/{model:path}/embeddings
     /engines/{model:path}/embeddings /images/generations /v1/images/generations
@@ -52,7 +52,7 @@ _READ = """
     /.well-known/litellm-ui-config /litellm/.well-known/litellm-ui-config
 """
 _DELETED = "/responses/{id} /v1/responses/{id} /openai/v1/responses/{id}"
-# What LiteLLM lets its administrators manage. None of it calls a model with a client's words.
+# LiteLLM's administration; it never calls a model with a client's text.
 _MANAGED = frozenset(
     [
         "access_group",
@@ -104,7 +104,7 @@ _MANAGED_ROUTES = frozenset(
         "/get/config/callbacks",
     ]
 )
-# The version of Azure's API, and what Claude Code adds.
+# Azure's API version, and Claude Code's addition.
 _QUERY = frozenset(["api-version", "beta"])
 _SEGMENT = re.compile(r"\{\w+(:path)?\}")
 
@@ -136,7 +136,7 @@ def allowed(method: str, path: str) -> bool:
         method: of the HTTP request.
         path: as the server decoded it, without the server's own prefix.
     """
-    if method == "OPTIONS":  # asked by browsers in advance; never handed on
+    if method == "OPTIONS":  # sent by browsers in advance; never handed on
         return True
     known = _ALLOWED.get(method)
     if known is not None and known.fullmatch(path):
@@ -148,7 +148,7 @@ def allowed(method: str, path: str) -> bool:
 
 
 def named(routes: Any) -> tuple[str, ...]:
-    """The setting that lets routes through, checked.
+    """Check and return the setting ``routes``, which lets routes through.
 
     Raises:
         ParameterError: it is not a list of patterns of paths.
@@ -163,13 +163,13 @@ def named(routes: Any) -> tuple[str, ...]:
 
 @dataclass
 class Passage:
-    """The guardrails' facts of one HTTP request, out of every client's reach.
+    """The guardrails' facts of one HTTP request, which clients cannot change.
 
     Attributes:
-        let_through: the request's route was let through by name.
-        stopped: a call for it was stopped, since it lacked the pins.
-        as_user: the pins were said in the user's name, to a model without a system message.
-        skipped: by a guardrail's id, the rule by which it left the request alone.
+        let_through: whether the request's route was let through by name.
+        stopped: whether a call for it was stopped because it lacked the pins.
+        as_user: whether the pins were sent in the user role, to a model without system messages.
+        skipped: by a guardrail's id, the rule by which it skipped the request.
         blocks: by a guardrail's id, the block that it put in.
     """
 
@@ -186,13 +186,13 @@ _PASSAGE: ContextVar[Passage | None] = ContextVar("constraintrot_pins", default=
 
 
 def passage() -> Passage | None:
-    """Return the facts of the present request; None outside of the proxy."""
+    """Return the facts of the current request; None outside of the proxy."""
     return _PASSAGE.get()
 
 
 @contextmanager
 def passing(through: Passage) -> Iterator[Passage]:
-    """Make a passage that of the present request."""
+    """Set the facts of the current request."""
     token = _PASSAGE.set(through)
     try:
         yield through
@@ -201,7 +201,7 @@ def passing(through: Passage) -> Iterator[Passage]:
 
 
 class Guard(Protocol):
-    """A guardrail, as the gate sees it."""
+    """The gate's view of a guardrail."""
 
     @property
     def routes(self) -> tuple[str, ...]:
@@ -210,11 +210,11 @@ class Guard(Protocol):
 
 
 class RouteGate:
-    """The proxy, less the routes that are not known to be pinned.
+    """The proxy without the routes that are not known to be pinned.
 
     Args:
         app: the proxy.
-        guards: gives the guardrails that LiteLLM asks at present.
+        guards: returns the guardrails that LiteLLM calls now.
     """
 
     def __init__(self, app: App, guards: Callable[[], Iterable[Guard]]) -> None:
@@ -222,7 +222,7 @@ class RouteGate:
         self.guards = guards
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or hand it on."""
+        """Refuse a request, or pass it to the proxy."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
@@ -247,7 +247,7 @@ class RouteGate:
 
 
 def install(guards: Callable[[], Iterable[Guard]]) -> None:
-    """Put the gate before the proxy, once, where this process is one."""
+    """Put the gate before the proxy once, if this process is one."""
     module = sys.modules.get("litellm.proxy.proxy_server")
     app = getattr(module, "app", None)
     if app is None or getattr(app.state, "constraintrot_gate", False):
@@ -256,12 +256,12 @@ def install(guards: Callable[[], Iterable[Guard]]) -> None:
     if app.middleware_stack is None:
         app.add_middleware(RouteGate, guards=guards)
     else:
-        # The proxy reads its configuration while it starts: too late for `add_middleware`.
+        # The proxy reads its configuration during its start, too late for `add_middleware`.
         app.middleware_stack = RouteGate(app.middleware_stack, guards)
 
 
 def _unknown_query(scope: Scope, path: str) -> str | None:
-    """Return a name in the query of a model's route, which LiteLLM would prefer to the body's."""
+    """Return an unknown query name on a model's route: LiteLLM would prefer it to the body's."""
     if scope.get("method") != "POST" or not _ALLOWED["POST"].fullmatch(path):
         return None
     given = parse_qsl(bytes(scope.get("query_string") or b"").decode("latin-1"), True)

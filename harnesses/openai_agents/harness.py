@@ -1,13 +1,12 @@
-"""OpenAI Agents SDK: a Runner with a session, and the ways it has to keep that small.
+"""OpenAI Agents SDK: a Runner with a session, and the SDK's ways to keep the session small.
 
-``instructions`` are no part of a session and are always sent. The SDK itself
-writes no summary: it drops items, shortens tools' outputs, or has the vendor's
-endpoint compact them, which is stood in for here (``CompactStandIn``).
+``instructions`` are not part of a session and are always sent. The SDK itself writes no
+summary: it drops items, shortens tools' outputs, or lets the vendor's endpoint compact them,
+for which there is a stand-in here (``CompactStandIn``).
 
-After a compaction the user's messages follow one another, and so does a
-summary with the role of the user before a request of theirs; a limit counts items, so
-what a live agent is sent may begin within a turn. Strict chat templates refuse all
-three, and ``roles_problem`` says so.
+After a compaction, user messages follow each other, as does a summary in the user role before
+a request. A limit counts items, so a live agent's input may begin within a turn. Strict chat
+templates refuse all three, and ``roles_problem`` reports it.
 """
 
 import json
@@ -49,7 +48,7 @@ ASK = "Write a summary of the conversation above:"
 
 
 class SessionModel(Model):
-    """A model whose answers are a session's."""
+    """A model that returns a session's answers."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -64,19 +63,19 @@ class SessionModel(Model):
         *given: Any,
         **named: Any,
     ) -> ModelResponse:
-        """The session's next answer; handoffs and output schemas are not used."""
+        """Return the session's next answer; handoffs and output schemas are not used."""
         system = [{"role": "system", "content": system_instructions}] if system_instructions else []
         sent = openai_format.messages([*system, *as_dicts(input)])
         reply = await self._session.answer(
             sent, openai_format.tools([_schema(tool) for tool in tools])
         )
         self._answered += 1
-        # A compaction session wants to know which response it follows.
+        # A compaction session needs the id of the response that it follows.
         name = f"resp_{self._answered}"
         return ModelResponse(output=_output(reply, name), usage=Usage(), response_id=name)
 
     def stream_response(self, *given: Any, **named: Any) -> AsyncIterator[Any]:
-        """Not supported: the harness does not stream."""
+        """Raise: the harness does not stream."""
         raise NotImplementedError("Inspect's models answer in one piece; use Runner.run")
 
 
@@ -100,7 +99,7 @@ def _output(reply: ChatMessageAssistant, name: str) -> list[Any]:
 
 
 def tools(session: Session) -> list[Any]:
-    """The session's tools, simulated."""
+    """Return the session's tools, simulated."""
     return [_tool(session, info) for info in session.tools]
 
 
@@ -126,13 +125,13 @@ def _schema(tool: Any) -> dict[str, Any]:
 
 
 def as_dicts(items: str | Sequence[Any]) -> list[dict[str, Any]]:
-    """Items of the SDK's as chat-completions messages, by the SDK's own converter."""
+    """Return the SDK's items as chat-completions messages, by the SDK's own converter."""
     given = items if isinstance(items, str) else list(items)
     return [dict(message) for message in Converter.items_to_messages(given)]
 
 
 def is_request(item: Any) -> bool:
-    """Return whether an item is a message of the user's."""
+    """Return whether an item is a user message."""
     return isinstance(item, dict) and item.get("role") == "user"
 
 
@@ -146,12 +145,12 @@ async def summary(session: Session, items: Sequence[Any]) -> str:
 
 
 class CompactStandIn:
-    """A local stand-in of the client whose ``responses.compact`` a compaction session calls.
+    """A local stand-in for the client whose ``responses.compact`` a compaction session calls.
 
-    The vendor documents that the endpoint gives back the user's messages as they
-    are, and one opaque item in place of all else. Nobody but the vendor can
-    write such an item and chat-completions models refuse it, so the rest is here
-    written by the session's summarizer, as an assistant's message.
+    By the vendor's documentation the endpoint returns the user's messages unchanged, and one
+    opaque item in place of the rest. Only the vendor can write such an item, and
+    chat-completions models refuse it, so the session's summarizer summarises the rest here, as
+    an assistant's message.
     """
 
     def __init__(self, session: Session) -> None:
@@ -165,7 +164,7 @@ class CompactStandIn:
         return SimpleNamespace(output=[*kept, written], usage=None)
 
 
-# Requests of the user's that stay with what came of them.
+# Newest turns that are kept.
 TURNS = 2
 # A fifth of the SDK's defaults: the histories' outputs are of some 70 to 280 characters.
 LONGEST, PREVIEW = 100, 40
@@ -177,13 +176,12 @@ def openai_agents(mode: str, live: bool) -> Harness:
     Args:
         mode: ``session_limit``: ``SessionSettings(limit=)``. ``input_callback``: a
             ``session_input_callback`` that keeps the last two turns. ``compaction``:
-            an ``OpenAIResponsesCompactionSession`` over a stand-in of the vendor's
-            endpoint; like that, it keeps what the user wrote, so a policy of the
-            user's stays and one that a tool gave is the summarizer's to keep.
-            ``trimmer``: a ``ToolOutputTrimmer``. ``summary_input``: an integration
-            check and not the SDK's own compaction: an input callback that has the
-            summarizer write one summary of all but the last two turns (Governance
-            Decay, section 8, gave a Runner such a summary).
+            an ``OpenAIResponsesCompactionSession`` over a stand-in for the vendor's
+            endpoint; like the endpoint, it keeps the user's messages, so a user's policy
+            stays, and a tool's policy depends on the summarizer. ``trimmer``: a
+            ``ToolOutputTrimmer``. ``summary_input``: an integration check, not the SDK's
+            own compaction: an input callback in which the summarizer summarises all but
+            the last two turns (as in Governance Decay, section 8).
         live: whether the agent's model plays the history too.
     """
 
@@ -242,8 +240,7 @@ def _config(session: Session, mode: str) -> RunConfig:
 def _limit(session: Session) -> int:
     """Return the number of items in the last two exchanges.
 
-    What a live agent will call nobody knows beforehand; it has two items an
-    exchange at least.
+    A live agent's calls are unknown beforehand; each exchange has at least two items.
     """
     if session.live:
         return len(session.script)
@@ -251,7 +248,7 @@ def _limit(session: Session) -> int:
 
 
 def _said(exchange: Exchange) -> int:
-    """Items of an agent's: what it said and called, and what the tools returned."""
+    """Return the number of an exchange's items after the request: texts, calls and results."""
     return len(exchange.results) + sum(
         bool(reply.text or not reply.tool_calls) + len(reply.tool_calls or [])
         for reply in exchange.replies
@@ -269,7 +266,7 @@ def _last_turns(history: list[Any], new: list[Any]) -> list[Any]:
 
 
 def _summarising(session: Session) -> Any:
-    """An input callback that puts a summary before the last turns, at the trigger's call."""
+    """Return an input callback that puts a summary before the last turns, at the trigger's call."""
     session.summarizes = True
 
     async def combine(history: list[Any], new: list[Any]) -> list[Any]:
@@ -284,12 +281,12 @@ def _summarising(session: Session) -> Any:
 
 
 def _compacting(session: Session, store: Any, asked: Sequence[str]) -> Any:
-    """A compaction session that compacts when all but the last two turns are played."""
+    """Return a compaction session that compacts when all but the last two turns are played."""
     early = session.script[:-TURNS]
     least = max(1, len(early) if session.live else sum(map(_said, early)))
 
     def due(context: dict[str, Any]) -> bool:
-        # What comes of the trigger is measured already.
+        # Not after the trigger, which is already measured.
         before = len(asked) <= len(session.script)
         return before and len(context["compaction_candidate_items"]) >= least
 

@@ -36,16 +36,16 @@ SPAN = "constraintrot.pins"
 
 
 def trace_receipt(receipt: Receipt) -> None:
-    """Log a receipt, and record it as a custom span where a trace is being made."""
+    """Log a receipt, and record it as a custom span if a trace is open."""
     log_receipt(receipt)
-    # A span belongs to a trace; what would go into none need not be written out.
+    # Without a trace the span would be dropped.
     if get_current_trace() is not None:
         with custom_span(SPAN, receipt.model_dump(mode="json")):
             pass
 
 
 def pinned(data: ModelInputData, pinned_block: PinnedBlock) -> ModelInputData:
-    """A model's input with the pins at the end of its instructions."""
+    """Return a model's input with the pins at the end of its instructions."""
     instructions: str | None = pinned_block.into(data.instructions)
     if data.instructions is None and not instructions:
         instructions = None
@@ -59,21 +59,20 @@ def pin_filter(
     heading: str = HEADING,
     report: Report = trace_receipt,
 ) -> Callable[[CallModelData[Any]], Awaitable[ModelInputData]]:
-    """A ``RunConfig.call_model_input_filter`` that pins in the instructions.
+    """Return a ``RunConfig.call_model_input_filter`` that pins in the instructions.
 
     The Runner calls it right before every model call, with ``run``, ``run_sync`` and
-    ``run_streamed``, also those of an agent that the run hands over to and of one
-    that is a tool, unless ``as_tool`` was given a ``run_config`` without it. A guardrail
-    or a tool that calls ``Runner.run`` itself has a run of its own, which the filter is
-    not in: where there is one, give each agent a ``pinned_model``. A session never sees
-    what it changed.
+    ``run_streamed``. This includes handoffs, and agents as tools unless ``as_tool`` got a
+    ``run_config`` without the filter. A guardrail or tool that calls ``Runner.run`` itself
+    starts a run without the filter; in that case give each agent a ``pinned_model``. A
+    session never sees the filter's changes.
 
     Args:
         pins: the registry, or a PinnedBlock made from it.
         inner: another filter, which runs first, such as a ``ToolOutputTrimmer``.
         heading: the line above the pins; a PinnedBlock has its own.
-        report: is given each receipt; by default the logger ``constraintrot.pins``
-            and, where a trace is being made, a custom span; a PinnedBlock has its own.
+        report: receives each receipt; by default it writes to the logger
+            ``constraintrot.pins`` and a custom span of an open trace; a PinnedBlock has its own.
     """
     pinned_block = PinnedBlock.of(pins, heading=heading, report=report)
 
@@ -94,20 +93,20 @@ def pinned_model(
     heading: str = HEADING,
     report: Report = trace_receipt,
 ) -> M | Model:
-    """A copy of a model that sends no request without the pins, whatever run it is in.
+    """Return a copy of a model that sends no request without the pins, in any run.
 
-    So the pin belongs to the agent: ``Agent(model=pinned_model("gpt-5.5", rules))``. All
-    filters of a run have run before. With a ``pin_filter`` too, the pins are there once.
+    So the pin belongs to the agent: ``Agent(model=pinned_model("gpt-5.5", rules))``. A run's
+    filters run before it. With a ``pin_filter`` too, the pins are there only once.
 
     Args:
         model: the model, or its name for the SDK's own providers.
         pins: the registry, or a PinnedBlock made from it.
         heading: the line above the pins; a PinnedBlock has its own.
-        report: is given each receipt, by default the logger ``constraintrot.pins`` and,
-            where a trace is being made, a custom span; a PinnedBlock has its own.
+        report: receives each receipt; by default it writes to the logger
+            ``constraintrot.pins`` and a custom span of an open trace; a PinnedBlock has its own.
 
     Raises:
-        ParameterError: it is no model of the SDK's.
+        ParameterError: ``model`` is not a model of the SDK.
     """
     pinned_block = PinnedBlock.of(pins, heading=heading, report=report)
     found = MultiProvider().get_model(model) if isinstance(model, str) else model
@@ -117,7 +116,7 @@ def pinned_model(
 
 
 def _methods(kind: type[Any]) -> Mapping[str, Any]:
-    """Return the methods that pin what a model sends, whole and streamed."""
+    """Return the methods that pin a model's requests, whole and streamed."""
 
     def get_response(self: Any, system_instructions: str | None, *rest: Any, **given: Any) -> Any:
         return kind.get_response(self, _into(self, system_instructions), *rest, **given)

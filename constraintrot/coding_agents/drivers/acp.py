@@ -42,10 +42,10 @@ class AcpAgent(Agent):
 
     Attributes:
         own: its tools that run, write or fetch something.
-        reading: its tool that reads a file, and the name of the path in a call.
-        delegating: its tools for sub-agents, the one that is called first.
+        reading: its tool that reads a file, and the name of the call's path argument.
+        delegating: its tools for sub-agents; the first is the one to call.
         delegated: arguments of that call besides the task.
-        shadowed: whether a tool of its own that is off takes a scenario's of that name with it.
+        shadowed: whether switching off one of its tools also hides a scenario's tool of that name.
         compacting: its command to compact; empty if it has none.
     """
 
@@ -65,7 +65,7 @@ class AcpAgent(Agent):
         return self.delegating[0], given | dict(self.delegated)
 
     def off(self, place: Place) -> list[str]:
-        """The agent's own tools that are off."""
+        """Return the agent's own tools that are switched off."""
         named = [*self.own, *(() if place.reads_files else self.reading[:1])]
         named += () if place.delegates else self.delegating
         kept = {tool.name for tool in place.tools} if self.shadowed else set[str]()
@@ -73,7 +73,7 @@ class AcpAgent(Agent):
 
     @abstractmethod
     def command(self, place: Place) -> Command:
-        """The program's arguments and variables."""
+        """Return the program's arguments and environment variables."""
 
     async def start(self, place: Place) -> Dialogue:
         argv, env = self.command(place)
@@ -83,7 +83,7 @@ class AcpAgent(Agent):
 
 
 class Copilot(AcpAgent):
-    """Copilot CLI has the whole conversation summarised, and lists what the user said beside."""
+    """Copilot CLI summarises the whole conversation and lists the user's turns beside it."""
 
     name: ClassVar[str] = "copilot"
     memory_file: ClassVar[str] = ".copilot/copilot-instructions.md"
@@ -104,7 +104,7 @@ class Copilot(AcpAgent):
     def prepare(self, place: Place) -> None:
         server = {"type": "local", **place.server, "tools": ["*"]}
         place.write(place.box.folder / "mcp.json", {"mcpServers": {SERVER: server}})
-        # It has no option that adds to its system prompt; the instructions of a folder do.
+        # No option adds to its system prompt, but a folder's instructions do.
         folder = place.box.folder / "instructions"
         place.write(folder / "operator.instructions.md", place.system)
 
@@ -120,11 +120,11 @@ class Copilot(AcpAgent):
 
 
 class OpenCode(AcpAgent):
-    """opencode has the whole conversation summarised, by a request with a prompt of its own."""
+    """opencode summarises the whole conversation, in a request with its own prompt."""
 
     name: ClassVar[str] = "opencode"
     memory_file: ClassVar[str] = ".config/opencode/AGENTS.md"
-    # It also asks for a title, without tools too.
+    # Its request for a title has no tools either.
     asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"the summary process")
     own: ClassVar[tuple[str, ...]] = (
         "bash", "edit", "write", "patch", "webfetch", "websearch", "codesearch", "skill",
@@ -156,9 +156,9 @@ class OpenCode(AcpAgent):
 
 
 class OpenHands(AcpAgent):
-    """OpenHands has the older half of a conversation summarised when a request is refused as too long.
+    """OpenHands summarises a conversation's older half when a request is refused as too long.
 
-    It keeps its system prompt and what the user said first, which is its default.
+    By default it keeps its system prompt and the user's first message.
     """
 
     name: ClassVar[str] = "openhands"
@@ -181,9 +181,9 @@ class OpenHands(AcpAgent):
         folder = place.box.home / ".openhands"
         place.write(folder / "agent_settings.json", openhands_settings(place.box.url))
         place.write(folder / "mcp.json", {"mcpServers": {SERVER: place.server}})
-        # It has no option that adds to its system prompt; a skill of the user's does.
+        # No option adds to its system prompt, but a skill of the user does.
         place.write(folder / "skills" / "operator.md", place.system)
-        # It cannot be told to offer fewer tools.
+        # No setting reduces its tools, so a hook refuses their calls.
         refused = json.dumps({"decision": "deny", "reason": "This tool is off."})
         refuse = {"type": "command", "command": f"printf %s {shlex.quote(refused)}"}
         before = [{"matcher": "|".join(self.off(place)), "hooks": [refuse]}]
@@ -193,14 +193,14 @@ class OpenHands(AcpAgent):
         return ["acp", "--always-approve"], openhands_environment(place.box.home)
 
 
-# Of Gemini CLI's own model, in tokens.
+# The window of Gemini CLI's own model, in tokens.
 _GEMINI_WINDOW = 1_048_576
 _SHARE, _NEVER = 0.05, 1.0
 _SNAPSHOT = re.compile(r"<state_snapshot>.*</state_snapshot>", re.DOTALL)
 
 
 class Gemini(AcpAgent):
-    """Gemini CLI compacts within a turn, once its tools' results are in."""
+    """Gemini CLI compacts within a turn, after its tools' results."""
 
     name: ClassVar[str] = "gemini"
     full_summary: ClassVar[bool] = True
@@ -245,13 +245,13 @@ class Gemini(AcpAgent):
 
 
 class Qwen(Gemini):
-    """Qwen Code, which came from Gemini CLI, compacts before its next request, within a turn too."""
+    """Qwen Code, a fork of Gemini CLI, compacts before its next request, also within a turn."""
 
     name: ClassVar[str] = "qwen"
     full: ClassVar[int] = WINDOW - 1_000
     rule_file: ClassVar[str] = "QWEN.md"
     memory_file: ClassVar[str] = ".qwen/QWEN.md"
-    # The summary has the tag too, and is the user's last message where it compacts within a turn.
+    # Not the tag alone: the summary has it too, and can be the last user message within a turn.
     asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"produce the <state_snapshot>")
     own: ClassVar[tuple[str, ...]] = (
         "exec", "edit", "write_file", "zoom_image", "grep_search", "glob", "run_shell_command",
@@ -269,7 +269,7 @@ class Qwen(Gemini):
         return AcpAgent.delegate_call(self, task)
 
     def prepare(self, place: Place) -> None:
-        # Else it hides the scenario's tools behind a search.
+        # Otherwise it hides the scenario's tools behind a search.
         tools = {"disabled": self.off(place), "toolSearch": {"enabled": False}}
         servers = {SERVER: {**place.server, "trust": True}}
         settings = qwen_settings(place.window, mcpServers=servers, tools=tools)
@@ -277,6 +277,6 @@ class Qwen(Gemini):
 
     def command(self, place: Place) -> Command:
         argv = ["--acp", "--yolo", "--auth-type", "openai", "-m", MODEL]
-        # Else a first request goes out without the scenario's tools.
+        # Otherwise the first request lacks the scenario's tools.
         env = qwen_environment(place.box.url) | {"QWEN_CODE_LEGACY_MCP_BLOCKING": "1"}
         return [*argv, "--append-system-prompt", place.system], env

@@ -22,7 +22,7 @@ NativeCall: TypeAlias = tuple[str, dict[str, Any]]
 FullOn: TypeAlias = Literal["reply", "call", "refusal"]
 # A context window that no history of an episode fills.
 ENDLESS = 10_000_000
-# The window of an agent that is to compact, in tokens.
+# The context window of an agent that should compact, in tokens.
 WINDOW = 100_000
 _TOOLS = "tools.json"
 
@@ -32,15 +32,15 @@ class Place:
     """The set-up of an agent for one episode.
 
     Attributes:
-        box: its box.
+        box: the agent's box.
         installed: the agent.
-        system: the operator's text, which belongs to the system prompt.
-        tools: what the scenario's MCP server offers.
-        compacts: whether it is to compact by its own threshold; else never.
-        reads_files: whether its tool for reading files is to be on.
-        delegates: whether its tool for sub-agents is to be on.
-        keeps_tail: whether it is to keep as much of the newest as it does by default; else
-            as little as it can be told to, so that a short history is compacted.
+        system: the operator's text for the system prompt.
+        tools: the tools of the scenario's MCP server.
+        compacts: whether the agent compacts at its own threshold; otherwise never.
+        reads_files: whether its tool for reading files is on.
+        delegates: whether its tool for sub-agents is on.
+        keeps_tail: whether compaction keeps the agent's default number of newest messages;
+            otherwise it keeps the fewest possible, so that a short history is compacted.
     """
 
     box: Box
@@ -62,17 +62,17 @@ class Place:
 
     @property
     def server(self) -> dict[str, Any]:
-        """The same, as most agents' settings have it."""
+        """That command as most agents' settings state it."""
         command, *arguments = self.mcp
         return {"command": command, "args": arguments}
 
     @property
     def window(self) -> int:
-        """The size of the context that the agent is told of."""
+        """The size of the context that the agent is told, in tokens."""
         return WINDOW if self.compacts else ENDLESS
 
     def write(self, path: Path, text: str | object) -> None:
-        """Write a file of the box; what is no text as JSON."""
+        """Write a file of the box; an object that is not a string is written as JSON."""
         path.parent.mkdir(parents=True, exist_ok=True)
         text = text if isinstance(text, str) else json.dumps(text, indent=1)
         path.write_text(text, encoding="utf-8")
@@ -91,19 +91,19 @@ class Place:
         ]
 
     def write_tools(self) -> None:
-        """Write what the MCP server offers."""
+        """Write the file of tools that the MCP server reads."""
         self.write(self.box.folder / _TOOLS, self.offered)
 
 
 class Dialogue(ABC):
-    """A conversation with an agent that runs."""
+    """A conversation with a running agent."""
 
     @abstractmethod
     async def say(self, text: str) -> None:
-        """Have the agent answer a request, and wait until it has."""
+        """Send the agent a request, and wait until it has answered."""
 
     async def compact(self) -> None:
-        """Have the agent compact, by its own command; for the mode ``manual``."""
+        """Make the agent compact with its own command, for the mode ``manual``."""
         raise NotImplementedError("this agent has no command to compact")
 
 
@@ -112,17 +112,16 @@ class Agent(ABC):
 
     Attributes:
         name: its name here.
-        full_on: what says that the window is full, for ``auto``: the last reply of the history,
-            the last of the history that calls a tool, or the refusal of the next request.
-        full: the tokens that this reply is said to have taken.
-        full_summary: whether the request for a summary is said to have taken as much:
-            from that the agent computes what the compaction saved.
-        added: arguments that the agent asks for in each call, beside the tool's own; no scenario
-            has them.
+        full_on: the response that reports a full window in the mode ``auto``: the history's last
+            reply, its last reply that calls a tool, or the refusal of the next request.
+        full: the token usage that this reply reports.
+        full_summary: whether the reply with the summary reports the same usage; the agent
+            computes from it what the compaction saved.
+        added: arguments that the agent adds to each call and that no scenario has.
         rule_file: name of the file for rules in a project's folder.
         memory_file: the user's file for rules, below HOME.
-        asks_for_summary: what the user's last message says where a summary is asked
-            for; None where such a request is known by offering no tools.
+        asks_for_summary: pattern of the user's last message in a request for a summary; None if
+            the agent's summary requests are those without tools.
     """
 
     name: ClassVar[str]
@@ -136,15 +135,15 @@ class Agent(ABC):
 
     @property
     def package(self) -> Package:
-        """Its package."""
+        """The agent's package."""
         return package(self.name)
 
     @abstractmethod
     def read_call(self, path: Path) -> NativeCall:
-        """The call of the agent's own tool that reads a file."""
+        """Return the call of the agent's own tool that reads a file."""
 
     def delegate_call(self, task: str) -> NativeCall | None:
-        """The call that hands a task to a sub-agent; None where the agent has none."""
+        """Return the call that hands a task to a sub-agent; None if the agent has no sub-agents."""
         return None
 
     @abstractmethod
@@ -162,5 +161,5 @@ class Agent(ABC):
         return self.asks_for_summary.search(request.last_user_text) is not None
 
     def shaped(self, summary: str) -> str:
-        """A summary in the form that the agent insists on."""
+        """Return a summary in the form that the agent requires."""
         return summary

@@ -1,4 +1,4 @@
-"""Claude Code: ``claude --print``, spoken to in a stream of JSON."""
+"""Claude Code: ``claude --print``, driven by a stream of JSON."""
 
 import re
 from pathlib import Path
@@ -18,16 +18,16 @@ from constraintrot.coding_agents.drivers.agent import (
 from constraintrot.coding_agents.wire.conversation import SERVER
 from constraintrot.errors import EpisodeError
 
-# Its own tables say how large a model's window is; an unknown model is none of them.
+# A real model's name: Claude Code knows the windows of these only.
 _MODEL = "claude-sonnet-4-5"
 _ENDLESS = 1_000_000
-# Of waiting for the scenario's tools.
+# Waiting for the scenario's tools: most tries, and seconds between them.
 _TRIES, _PAUSE = 300, 0.1
 _SUMMARY = re.compile(r"<summary>.*</summary>", re.DOTALL)
 
 
 class Claude(Agent):
-    """Claude Code has all but the newest summarised, and attaches its rule files again."""
+    """Claude Code summarises all but the newest messages, and attaches its rule files again."""
 
     name: ClassVar[str] = "claude"
     rule_file: ClassVar[str] = "CLAUDE.md"
@@ -58,7 +58,7 @@ class Claude(Agent):
         window = str(WINDOW if place.compacts else _ENDLESS)
         env = {
             **claude_environment(place.box.url),
-            # Else it hides the scenario's tools behind a search.
+            # Otherwise it hides the scenario's tools behind a search.
             "ENABLE_TOOL_SEARCH": "0",
             "CLAUDE_CODE_AUTO_COMPACT_WINDOW": window,
         }
@@ -75,7 +75,7 @@ class _Stream(Dialogue):
         self._program, self._asked = program, 0
 
     async def ready(self) -> None:
-        """Wait until the scenario's tools are there: a first request goes out without them."""
+        """Wait for the scenario's tools: an immediate first request would lack them."""
         await self._ask("initialize")
         for _ in range(_TRIES):
             status = await self._ask("mcp_status")

@@ -1,4 +1,4 @@
-"""Codex CLI: ``codex app-server``, in its local compaction."""
+"""Codex CLI: ``codex app-server``, with its local compaction."""
 
 import shlex
 from pathlib import Path
@@ -21,7 +21,7 @@ _COMPACTS_AT = 60_000
 
 
 class Codex(Agent):
-    """Codex keeps what the user wrote, up to a budget, and has all else summarised."""
+    """Codex keeps the user's messages, up to a budget, and summarises the rest."""
 
     name: ClassVar[str] = "codex"
     memory_file: ClassVar[str] = ".codex/AGENTS.md"
@@ -58,7 +58,7 @@ class Codex(Agent):
 
 
 async def _trust_hooks(rpc: JsonRpc, work: Path) -> None:
-    """Trust the hooks in this HOME, as a user does with ``/hooks``: before, Codex runs none."""
+    """Trust the hooks in this HOME, as a user does with ``/hooks``: Codex runs no others."""
     listed = await rpc.request("hooks/list", {"cwds": [str(work)]})
     trusted = {
         hook["key"]: {"trusted_hash": hook["currentHash"]}
@@ -71,7 +71,7 @@ async def _trust_hooks(rpc: JsonRpc, work: Path) -> None:
 
 
 class _Thread(Dialogue):
-    """A conversation of Codex's server, which its editors' extensions drive too."""
+    """A conversation with Codex's server, the interface of its editor extensions."""
 
     def __init__(self, rpc: JsonRpc, thread: str) -> None:
         self._rpc, self._thread = rpc, thread

@@ -1,6 +1,6 @@
-"""JSON-RPC over the standard input and output of an agent's program, and the protocol of editors.
+"""JSON-RPC with an agent's program over standard input and output, and the Agent Client Protocol.
 
-Editors drive opencode, Gemini CLI and others by the Agent Client Protocol (ACP).
+Editors drive opencode, Gemini CLI and others by this protocol (ACP).
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ _ENDED_WELL = "end_turn"
 
 
 class JsonRpc:
-    """A client that asks one thing at a time, and answers what it is asked meanwhile.
+    """A client that sends one request at a time, and answers the server's requests meanwhile.
 
-    It grants what an agent asks leave for: its tools are simulated, and it is in a box.
+    It grants every permission: the agent's tools are simulated, and it runs in a box.
     """
 
     def __init__(self, program: Program) -> None:
         self._program, self._numbers = program, count(1)
 
     async def request(self, method: str, params: object) -> Any:
-        """The result of a request.
+        """Send a request and return its result.
 
         Raises:
             EpisodeError: the server answered with an error, or ended.
@@ -40,7 +40,7 @@ class JsonRpc:
                 return heard.get("result")
 
     async def until(self, method: str) -> Any:
-        """The parameters of the next notification of a name."""
+        """Wait for the next notification with this method, and return its parameters."""
         while True:
             heard = await self.hear()
             if heard.get("method") == method:
@@ -51,7 +51,7 @@ class JsonRpc:
         await self._send(method=method, params=params)
 
     async def hear(self) -> dict[str, Any]:
-        """The next answer or notification; requests of the server's are answered on the way."""
+        """Return the next answer or notification; answer the server's requests before it."""
         while True:
             heard = await self._program.receive()
             if "id" not in heard or "method" not in heard:
@@ -67,14 +67,14 @@ class JsonRpc:
 
 
 def _leave(options: Sequence[dict[str, Any]]) -> object:
-    """The first option that grants what is asked; cancelled where none does."""
+    """Return the answer that selects the first option that allows; otherwise "cancelled"."""
     granting = [one["optionId"] for one in options if one["kind"].startswith("allow")]
     chosen = {"outcome": "selected", "optionId": granting[0]} if granting else None
     return {"outcome": chosen or {"outcome": "cancelled"}}
 
 
 class AcpDialogue(Dialogue):
-    """A session of an agent that speaks the protocol."""
+    """A session with an agent that speaks ACP."""
 
     def __init__(self, rpc: JsonRpc, session: str, compact: str) -> None:
         self._rpc, self._session, self._compact = rpc, session, compact

@@ -1,8 +1,8 @@
 """An MCP server on standard input and output that offers a scenario's tools, simulated.
 
 Started by the agent as ``python -I -S mcp_server.py TOOLS URL``, with the standard
-library only. It holds no result itself: each call is handed to the evaluation at URL,
-which answers as the script of the episode says. Nothing is ever run.
+library only. It executes nothing: it sends each call to the evaluation at URL, which
+answers from the script of the episode.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def call(url: str, name: str, arguments: dict[str, Any]) -> str:
-    """Return the result of a tool call, which the evaluation supplies."""
+    """Return the evaluation's result for a tool call."""
     body = json.dumps({"name": name, "arguments": arguments}).encode()
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
     with _DIRECT.open(request, timeout=60) as answer:
@@ -26,7 +26,7 @@ def call(url: str, name: str, arguments: dict[str, Any]) -> str:
 
 
 def answer(message: dict[str, Any], tools: list[dict[str, Any]], url: str) -> dict[str, Any] | None:
-    """The answer to a request of the client's; None for a notification."""
+    """Return the answer to a client's request; None for a notification."""
     if "id" not in message:
         return None
     method, given = message.get("method"), message.get("params") or {}

@@ -21,9 +21,9 @@ from constraintrot.coding_agents.drivers.agent import (
 )
 from constraintrot.errors import EpisodeError
 
-# Tokens of the newest messages that it keeps; its default of 20,000 holds a short history whole.
+# Tokens of the newest messages that it keeps; the default of 20,000 exceeds a short history.
 _KEEPS = 200
-# Each call is handed to the evaluation, which answers as the script says.
+# The extension sends each call to the evaluation, which answers from the script.
 _EXTENSION = """\
 const TOOLS = %s;
 const URL = %s;
@@ -44,7 +44,7 @@ export default function (pi) {
 
 
 class Pi(Agent):
-    """pi has all but the newest tokens summarised."""
+    """pi summarises all but the newest tokens."""
 
     name: ClassVar[str] = "pi"
     memory_file: ClassVar[str] = ".pi/agent/AGENTS.md"
@@ -78,7 +78,7 @@ class _Rpc(Dialogue):
 
     async def say(self, text: str) -> None:
         await self._ask({"type": "prompt", "message": text})
-        # A compaction that is due begins when the agent has ended, and is part of the turn.
+        # A due compaction starts after the agent has ended, and belongs to the turn.
         await self._until("agent_end")
         while (await self._ask({"type": "get_state"}))["isCompacting"]:
             await self._until("compaction_end")

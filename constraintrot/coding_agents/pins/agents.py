@@ -22,28 +22,28 @@ class Agent:
 
     Attributes:
         package: the agent, in the version that this was tried with.
-        user_folder: variable that moves the user's folder, the folder below the home that it
-            is otherwise, and the folder below the variable's value.
-        user_file: below the user's folder.
-        project_file: below a project's folder.
-        lands: where in the request the text is, and when it comes again.
-        user_settings: files below the user's folder that decide whether the hook runs, as
-            patterns.
+        user_folder: variable that moves the user's folder; the default folder, below the home;
+            and the folder below the variable's value.
+        user_file: file of the hook or plugin, below the user's folder.
+        project_file: the same, below a project's folder.
+        lands: where in the request the text is, and when it is repeated.
+        user_settings: patterns of the files below the user's folder that decide whether the
+            hook runs.
         project_settings: the same, below a project's folder.
-        events: that the hook is registered for; none for a plugin.
-        timeout: of the hook, in the agent's unit, 20 seconds.
-        plugin: names of the files that the plugin is put together of; none for a hook.
-        summarizer_plugin: the same, of the plugin that tells the summarizer too.
+        events: the events that the hook is registered for; empty for a plugin.
+        timeout: of the hook, 20 seconds in the agent's unit.
+        plugin: names of the files that make up the plugin; empty for a hook.
+        summarizer_plugin: the same, for the plugin that tells the summarizer too.
         by_hand: what the user has to do, or to know, after the installation.
-        further: settings of the hook that this agent alone has.
-        longest: bytes that arrive whole, as tried; above, rules are refused.
-        allows: what the agent reads in its settings beyond strict JSON; for anything else it
-            ignores the whole file.
-        asks_trust: whether it asks for the user's trust in a folder, before it reads settings
-            there, as long as the user's settings say nothing of that; None if it never asks.
-        one_file: whether it reads a single file of hooks: the one in the folder that it works in,
-            or else the user's; folders above are not looked at. That file has one of two forms,
-            and ours is one of them.
+        further: settings of the hook that only this agent has.
+        longest: the longest text, in bytes, that arrived whole when tried; longer rules are
+            refused.
+        allows: extensions of strict JSON that the agent accepts in its settings; it ignores a
+            file with any other.
+        asks_trust: whether it asks for the user's trust in a folder before it reads settings
+            there, if the user's settings do not decide that; None if it never asks.
+        one_file: whether it reads a single file of hooks: that of its working folder, or else
+            the user's, and not those of parent folders.
     """
 
     package: Package
@@ -75,10 +75,10 @@ class Agent:
         return self.package.title
 
     def folder(self, home: Path | None = None) -> Path:
-        """The user's folder of settings.
+        """Return the user's folder of settings.
 
         Args:
-            home: a home whose settings are where they are by default; None for the user's.
+            home: another home, with its settings in the default folder; None for the user's.
         """
         variable, below_home, below_variable = self.user_folder
         moved = os.environ.get(variable, "") if home is None else ""
@@ -86,12 +86,12 @@ class Agent:
         return root.absolute()
 
     def settings(self, scope: Scope, project: Path, home: Path | None = None) -> Path:
-        """The file that the hook is written into, links not followed.
+        """Return the file that the hook is written into, links not followed.
 
         Args:
             scope: whose settings.
             project: the project's folder.
-            home: a home whose settings are where they are by default; None for the user's.
+            home: another home, with its settings in the default folder; None for the user's.
         """
         return (
             project / self.project_file
@@ -109,12 +109,12 @@ AGENTS: Final[Mapping[str, Agent]] = {
             project_settings=(".claude/settings.json", ".claude/settings.local.json"),
             user_folder=("CLAUDE_CONFIG_DIR", ".claude", ""),
             user_file="settings.json",
-            # The one of the two that is not committed: the command names this machine's paths.
+            # Not the committed file: the command names this machine's paths.
             project_file=".claude/settings.local.json",
             events=("SessionStart", "UserPromptSubmit", "PostToolUse"),
             lands="system or user role, by model; at the start and after each compaction",
-            # Of more than 10,000 characters the model is shown the beginning and a file's name;
-            # the rest is for the hook's warnings.
+            # The model sees only the beginning of a text of more than 10,000 characters, and a
+            # file's name; the difference is for the hook's warnings.
             longest=9_200,
             allows=frozenset({"byte order mark"}),
         ),
@@ -127,7 +127,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
             project_file=".codex/hooks.json",
             events=("SessionStart", "UserPromptSubmit", "PostToolUse"),
             lands="developer message; at the start and after each compaction",
-            # In tokens; otherwise it cuts a hook's text at 2,500.
+            # In tokens; by default Codex cuts a hook's text at 2,500.
             further={"additionalContextLimit": 30_000},
             by_hand="Codex runs a hook once you have trusted it: start codex, type /hooks, trust it",
         ),
@@ -219,10 +219,10 @@ UNPINNABLE: Final[Mapping[str, str]] = {
 
 
 def agent_named(name: str) -> Agent:
-    """The agent of a name.
+    """Return the agent of a name.
 
     Raises:
-        PinInstallError: it is unknown, or has no hook that can hold a pin.
+        PinInstallError: the agent is unknown, or has no hook that can hold a pin.
     """
     if name in UNPINNABLE:
         raise PinInstallError(f"{UNPINNABLE[name]}; {PROXY}")

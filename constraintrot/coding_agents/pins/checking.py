@@ -1,4 +1,4 @@
-"""The state of a pin on this machine, as far as it can be seen without the agent."""
+"""The state of a pin on this machine, without starting the agent."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _SECONDS: Final = 30
 
 @dataclass
 class Health:
-    """The state of a pin, as far as it was seen.
+    """The state of a pin.
 
     Attributes:
-        agent, title, scope, project, settings: which pin.
-        applies: whether the agent reads these settings where it is asked for.
-        text: what the hook hands out; empty where it hands out nothing.
+        agent, title, scope, project, settings: the pin.
+        applies: whether the agent reads these settings in the given folder.
+        text: the text that the hook hands out; empty if it hands out nothing.
         hook_answers: whether the hook handed out every policy, word for word.
         blocks: names of the policies.
-        revision: of the list; 0 where it cannot be read.
+        revision: of the list; 0 if it cannot be read.
         signed: name, repository, revision and key of the signed list; None for another source.
-        says: for the user, what is in order.
-        faults: what is not.
+        says: sentences for the user about parts in order.
+        faults: sentences for the user about faults.
     """
 
     agent: str
@@ -54,12 +54,12 @@ class Health:
     faults: list[str] = field(default_factory=list[str])
 
     def facts(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the state as plain data, without the text."""
         return {name: value for name, value in vars(self).items() if name != "text"}
 
 
 def health(record: Record, here: Path) -> Health:
-    """Look at a pin's files, and run its hook."""
+    """Check a pin's files, and run its hook."""
     pin = record.pin
     own = record.project if pin.scope == "project" else None
     state = Health(
@@ -119,7 +119,7 @@ def _check_settings(state: Health, record: Record, compiled: dict[str, Any]) -> 
 
 
 def _check_switches(state: Health, agent: Agent, project: Path) -> None:
-    """Settings of the user's that switch all hooks off; a project's come over the user's."""
+    """Check for settings that switch all hooks off; a project's override the user's."""
     off = False
     files = [agent.folder() / name for name in agent.user_settings]
     for path in [*files, *(project / name for name in agent.project_settings)]:
@@ -132,13 +132,13 @@ def _check_switches(state: Health, agent: Agent, project: Path) -> None:
                 switch = known.get("hooksConfig", {}).get("enabled", not off)
                 off = known.get("disableAllHooks", switch is False) is True
         except (PinInstallError, AttributeError):
-            continue  # Told already, or nothing that the agent would read.
+            continue  # Reported already, or not readable for the agent either.
     if off:
         state.faults.append(f"hooks are switched off in the settings of {agent.title}")
 
 
 def _check_hidden(state: Health, other: Pin, mine: Path) -> None:
-    """The hooks of a project may hide the user's; a pin in them says the user's list too."""
+    """Check that a project's hooks do not hide the user's; a pin there includes the user's list."""
     try:
         known = read_file(other.settings)
         held = known.data is None or other.part in known.text
@@ -152,7 +152,7 @@ def _check_hidden(state: Health, other: Pin, mine: Path) -> None:
 
 
 def _check_trust(state: Health, agent: Agent, project: Path) -> None:
-    """Some agents read the settings of a project only if the user trusts its folder."""
+    """Check the user's trust in the folder: without it some agents ignore a project's settings."""
     trusted = _trusted(agent)
     if trusted is not None and not any(project.is_relative_to(one) for one in trusted):
         state.faults.append(
@@ -162,7 +162,7 @@ def _check_trust(state: Health, agent: Agent, project: Path) -> None:
 
 
 def _trusted(agent: Agent) -> list[Path] | None:
-    """The folders that the user trusts; None where the agent does not ask, or cannot be read."""
+    """Return the folders that the user trusts; None if the agent does not ask, or it is unknown."""
     folder = agent.folder()
     try:
         if agent.name == "copilot":
@@ -244,11 +244,11 @@ def _tell_receipts(state: Health, receipts: Receipts) -> None:
 
 @dataclass(frozen=True)
 class Receipts:
-    """The receipts that a pin's hook wrote: one line for each text that it handed out.
+    """The receipts of a pin's hook: one for each text that it handed out.
 
     Attributes:
-        kept: the receipts whose seal is of the pin's key, oldest first.
-        forged: numbers of the lines whose seal is not, from 1.
+        kept: the receipts with a seal by the pin's key, oldest first.
+        forged: numbers, from 1, of the lines without a valid seal.
     """
 
     kept: tuple[dict[str, Any], ...]
@@ -256,10 +256,10 @@ class Receipts:
 
 
 def read_receipts(folder: Path) -> Receipts:
-    """The receipts in a pin's folder.
+    """Read the receipts in a pin's folder.
 
-    A line counts only with a seal by the key of the folder. Who can read that key can
-    write receipts; nobody else can.
+    A line counts only with a seal by the folder's key, so only those who can read the key can
+    write receipts.
     """
     try:
         key = (folder / "key").read_bytes()

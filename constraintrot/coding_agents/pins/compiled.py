@@ -1,7 +1,7 @@
 """Rules compiled into the file that the hook reads: ``compiled.json`` in a pin's folder.
 
-The hook compares the files of the rules with their digests in there at each call, and
-starts this module where one has changed, so that an amendment is in force at the next call.
+At each call the hook compares the rules' files with the digests there, and runs this module
+if one has changed, so that an amendment is in force at the next call.
 """
 
 import json
@@ -30,12 +30,12 @@ HEADING: Final = (
 )
 SEEDS: Final = (".md", ".markdown")
 FAULT_FILE: Final = "fault"
-"""In a pin's folder while its rules cannot be read; the hook makes it."""
+"""A file that the hook makes in a pin's folder while the rules cannot be read."""
 _VERSION: Final = 1
 # Tab, line feed and carriage return are text; any other control character is not.
 _CONTROL: Final = frozenset([*range(9), 11, 12, *range(14, 32), *range(127, 160)])
 
-# Isolated from the agent's environment; the folder of the package is named, as a checkout needs.
+# Isolated from the agent's environment; a checkout needs the package's folder on the path.
 _RECOMPILE: Final = (
     "import sys; sys.path.insert(0, sys.argv[1]);"
     " from constraintrot.coding_agents.pins.compiled import main;"
@@ -52,9 +52,9 @@ class Source:
 
     Attributes:
         kind: ``rules``, one file of any kind; ``seeds``, a folder of seed files; ``signed``, a
-            signed list of no repository; or ``repository``, one of the repository's.
+            signed list without a repository; or ``repository``, a repository's signed list.
         path: absolute.
-        signer: name and owner of the signed list that was installed; None takes any trusted one.
+        signer: name and owner of the installed signed list; None accepts any trusted one.
     """
 
     kind: Kind
@@ -62,10 +62,10 @@ class Source:
     signer: tuple[str, str] | None = None
 
     def files(self) -> list[Path]:
-        """The files that hold the rules.
+        """Return the files that hold the rules.
 
         Raises:
-            PinInstallError: there is no such file, or a folder where there should be none.
+            PinInstallError: the path is missing, or is a folder instead of a file or vice versa.
         """
         if self.kind != "seeds" and self.path.is_dir():
             seeds = "; name it with --seeds" if self.kind == "rules" else ", not a signed list"
@@ -78,19 +78,19 @@ class Source:
 
 
 def registry_of(source: Source, pins: Path, note: bool = False) -> tuple[Registry, PinList | None]:
-    """A registry with all of a source pinned, and the signed list that it was read from.
+    """Return a registry with all rules of a source pinned, and the signed list if it is one.
 
     Args:
         source: the rules.
-        pins: the folder of all pins, which knows the owners that are trusted.
+        pins: the folder of all pins, which has the record of trusted owners.
         note: whether the revision of a signed list is noted as seen.
 
     Raises:
         OlderListError: a later revision of a signed list was accepted before.
-        ConstraintRotError: a file cannot be read, is no text, holds nothing, or is refused.
+        ConstraintRotError: a file cannot be read, is not text, is empty, or is refused.
     """
     operator = Principal("operator")
-    # The exact count of tokens costs a second, and nothing here has a budget.
+    # Nothing here has a budget, and an exact token count takes a second.
     registry = Registry(operator, label="coding agent", counter=len)
     signed = None
     if source.kind in ("signed", "repository"):
@@ -121,30 +121,30 @@ def compile_rules(
     """Compile a source into the data that the hook reads.
 
     Args:
-        folder: of the pin, with what was compiled before, if anything.
+        folder: of the pin, with earlier compiled data, if any.
         source: the rules.
         key: of the folder.
-        longest: bytes that the agent hands to its model whole.
+        longest: most bytes that the agent hands to its model whole.
         heading: the line above the rules. ``@NAME@`` in it is the list's name, and
-            ``@REVISION@`` its revision: an agent drops a text that it was handed before, so
-            that rules that come back need another text.
-        named: the list's name, and what the hook of another scope has to know of it.
+            ``@REVISION@`` its revision: agents drop a text that they were handed before, so
+            rules that return after a change need a new text.
+        named: the list's name, and what the hook of another scope has to know about it.
         note: whether the revision of a signed list is noted as seen.
 
     Raises:
         ConstraintRotError: the source cannot be used, or is too long.
     """
-    # Read before they are parsed: what changes between the two is compiled at the next call.
+    # Digests before parsing: a change in between is then compiled at the next call.
     files = source.files()
     if source.kind in ("signed", "repository") and (folder.parent / OWNERS).exists():
-        # A later revision that another pin accepted, or trust that ended, counts here too.
+        # A later revision accepted by another pin, or a revoked trust, must trigger compiling too.
         files = [*files, folder.parent / OWNERS]
     sources = [{"path": str(file), "sha256": sha256(_bytes(file)).hexdigest()} for file in files]
     before = _before(folder)
     try:
         registry, signed = registry_of(source, folder.parent, note=note)
     except OlderListError as refusal:
-        # As after a change to an older branch: what was accepted last holds, and no harm is done.
+        # As after a switch to an older branch: the list that was accepted last stays in force.
         if before.get("path") != str(source.path) or not refusal.holds(before.get("signed")):
             raise
         return {**before, "sources": sources, "refused": f"{refusal}; the later one holds"}
@@ -189,10 +189,10 @@ def compile_rules(
 
 
 def write_compiled(folder: Path, compiled: dict[str, Any]) -> None:
-    """Put it where the hook reads it.
+    """Write compiled data where the hook reads it.
 
     Raises:
-        PinInstallError: the disk refused.
+        PinInstallError: the file cannot be written.
     """
     data = json.dumps(compiled, ensure_ascii=True, indent=1).encode("ascii")
     replace(folder / "compiled.json", data, PinInstallError)
@@ -208,15 +208,15 @@ def read_compiled(folder: Path) -> dict[str, Any]:
 
 
 def source_of(compiled: dict[str, Any]) -> Source:
-    """The source that was compiled."""
-    # A repository's list is known by its place, where the user may come to trust another owner.
+    """Return the source that was compiled."""
+    # A repository's list is identified by its place: the user may trust another owner there.
     signed = compiled.get("signed") if compiled["kind"] == "signed" else None
     signer = (signed["name"], signed["owner"]) if signed else None
     return Source(compiled["kind"], Path(compiled["path"]), signer)
 
 
 def main(arguments: list[str], say: Callable[[str], object]) -> int:
-    """Compile a pin's rules anew; its exit status."""
+    """Compile a pin's rules anew, and return the exit status."""
     folder = Path(arguments[0])
     try:
         known = read_compiled(folder)
@@ -239,7 +239,7 @@ def _before(folder: Path) -> dict[str, Any]:
 
 
 def _bytes(file: Path) -> bytes:
-    # A link is followed, as configuration is often mounted; what counts is the file.
+    # Follows links, because configuration is often mounted.
     return contents(file.resolve(), LARGEST, PinInstallError)
 
 
@@ -259,7 +259,7 @@ def _name(file: Path) -> str:
 
 
 def _refuse_control(text: str, where: str) -> None:
-    """A terminal that shows the text would obey them, and some providers refuse them."""
+    """Refuse control characters, which a terminal would obey and some providers refuse."""
     for number, line in enumerate(text.split("\n"), start=1):
         bad = next((char for char in line if ord(char) in _CONTROL), None)
         if bad is not None:

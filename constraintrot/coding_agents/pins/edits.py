@@ -1,8 +1,8 @@
 """The changes that an installation makes in a user's files: planned, made, undone.
 
-What the record of an installation says of a file is a mapping: its ``path``, the ``kind``
-of change, the ``part`` that only ours holds, what was ``created`` in it, the ``folders``
-made for it, and the digests ``before`` and ``after``.
+The record of an installation has a mapping for each file: its ``path``, the ``kind`` of
+change, the ``part`` by which ours is recognised, what was ``created`` in the file, the
+``folders`` made for it, and the digests ``before`` and ``after``.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from constraintrot.coding_agents.pins.targets import Target
 from constraintrot.files import replace
 
 Files: TypeAlias = Sequence[dict[str, Any]]
-"""A record's entry for each file."""
+"""A record's entries, one per file."""
 
 
 @dataclass
 class Edit:
-    """One file, as it is and as it is to be.
+    """The planned change of one file.
 
     Attributes:
-        now: the file as it is.
-        base: its bytes without our part.
-        wanted: its bytes with our part; None where our part is to go.
-        noted: what the record says of it.
-        notes: for the user.
+        now: the file before the change.
+        base: its bytes without our part; None for no file.
+        wanted: its bytes with our part; None to remove our part.
+        noted: the file's entry in the record.
+        notes: remarks for the user.
     """
 
     now: FileState
@@ -57,7 +57,7 @@ class Edit:
         try:
             base, notes = _base(folder, now, noted)
             if noted is None:
-                # A folder of ours that was lost leaves a command that belongs to nobody.
+                # A command of ours may be left from a pin whose folder was lost.
                 base = targets.without(target.kind, now, target.part, ())
             state = FileState(now.path, now.real, base, now.mode)
             wanted, created = target.put_into(state)
@@ -75,18 +75,18 @@ class Edit:
         return cls(now, base, wanted, fresh, notes)
 
     def prepared(self, folder: Path) -> dict[str, Any]:
-        """The file as it was is kept, and what the record says is returned."""
+        """Back up the file without our part, and return its entry for the record."""
         if self.base is not None:
             replace(folder / _backup(self.noted), self.base, PinInstallError)
         return self.noted
 
     def apply(self) -> None:
-        """Write the file, or remove it where it was ours alone."""
+        """Write the file, or remove it if nothing but ours was in it."""
         data = self.base if self.wanted is None else self.wanted
         if data == self.now.data:
             return
         if self.noted["kind"] == "plugin" and self.notes:
-            # Of another name, which the agent does not run.
+            # A copy under a name that the agent does not run.
             replace(self.now.real.with_name(f"{self.now.real.name}.edited"), self.now.data or b"",
                     PinInstallError, mode=self.now.mode)  # fmt: skip
         if data is None:
@@ -126,7 +126,7 @@ def leftover(folder: Path, files: Files, planned: list[Edit]) -> list[Edit]:
 def _base(
     folder: Path, now: FileState, noted: dict[str, Any] | None
 ) -> tuple[bytes | None, list[str]]:
-    """A file's bytes without our part, and what the user should know of it."""
+    """Return a file's bytes without our part, and remarks for the user."""
     if noted is None or digest(now.data) == noted["before"]:
         return now.data, []
     if digest(now.data) == noted["after"]:

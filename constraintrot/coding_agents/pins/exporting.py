@@ -19,9 +19,9 @@ from constraintrot.files import replace
 def export(
     source: Source, out: Path, key: SigningKey, repository: str | None, folder: Path
 ) -> tuple[PinList, bool]:
-    """Write a source as a signed list, which its owner trusts on this machine.
+    """Write a source as a signed list, and trust it on this machine.
 
-    A list that is there already is followed by its next revision, or stays if it says the same.
+    An existing list gets its next revision; it stays as it is if the pins are the same.
 
     Returns:
         The list, and whether it was written.
@@ -47,7 +47,7 @@ def export(
 
 
 def installed_source(project: Path | None) -> Source:
-    """The rules that are pinned: a project's, or the user's.
+    """Return the source of the pinned rules: a project's, or the user's.
 
     Raises:
         PinInstallError: no agent has rules, or the agents have different rules.

@@ -1,4 +1,4 @@
-"""One change of one file of the user's: shown, made whole or not at all, and taken back."""
+"""One change of a user's file: shown, made whole or not at all, and undone."""
 
 import difflib
 import os
@@ -41,12 +41,12 @@ _MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class FileState:
-    """A file as it is.
+    """The state of a file.
 
     Attributes:
         path: as the agent names it.
-        real: the file itself, where the path is a link.
-        data: its bytes; None where there is none.
+        real: the file itself, if the path is a link.
+        data: its bytes; None if there is no file.
         mode: of the file.
     """
 
@@ -65,19 +65,19 @@ class FileState:
 
     @property
     def marked(self) -> bool:
-        """True if the file begins with a byte order mark."""
+        """Whether the file begins with a byte order mark."""
         return (self.data or b"").startswith(_MARK)
 
     def encoded(self, text: str) -> bytes:
-        """A text as bytes of this file: with its byte order mark, if it has one."""
+        """Return a text as bytes, with this file's byte order mark if it has one."""
         return (_MARK if self.marked else b"") + text.encode("utf-8")
 
 
 def read_file(path: Path) -> FileState:
-    """A file of the user's, links followed.
+    """Read a file of the user's, following links.
 
     Raises:
-        PinInstallError: it is a link to nothing, no regular file, or cannot be read.
+        PinInstallError: it is a dangling link, not a regular file, or cannot be read.
     """
     real = Path(os.path.realpath(path))
     if not os.path.lexists(real):
@@ -93,7 +93,7 @@ def read_file(path: Path) -> FileState:
 
 
 def check_writable(state: FileState) -> None:
-    """Refuse before anything is changed.
+    """Check that a file can be changed.
 
     Raises:
         PinInstallError: the file or its folder may not be written.
@@ -109,7 +109,7 @@ def make_folder(folder: Path, mode: int = 0o777) -> None:
     """Make a folder and its missing parents.
 
     Raises:
-        PinInstallError: the disk refused.
+        PinInstallError: the folder cannot be made.
     """
     try:
         folder.mkdir(mode=mode, parents=True, exist_ok=True)
@@ -118,11 +118,11 @@ def make_folder(folder: Path, mode: int = 0o777) -> None:
 
 
 def write_file(state: FileState, data: bytes) -> list[Path]:
-    """Replace a file whole; its mode stays. The folders that were made, outermost first.
+    """Replace a file whole, keeping its mode; return the folders that were made, outermost first.
 
     Raises:
-        PinInstallError: somebody changed it since it was read, or the disk refused; then it is
-            as they left it.
+        PinInstallError: the file was changed since it was read, or cannot be written; it is then
+            left alone.
     """
     made = [parent for parent in reversed(state.real.parents) if not parent.exists()]
     make_folder(state.real.parent)
@@ -136,7 +136,7 @@ def write_file(state: FileState, data: bytes) -> list[Path]:
 
 
 def remove_file(state: FileState, folders: list[Path]) -> None:
-    """Remove a file that we made, and those folders that are empty then, innermost first."""
+    """Remove a file that we made, and those of the folders that are then empty."""
     state.real.unlink(missing_ok=True)
     for folder in reversed(folders):
         try:
@@ -159,7 +159,7 @@ def diff(path: Path, before: bytes | None, after: bytes | None) -> str:
 
 
 def digest(data: bytes | None) -> str | None:
-    """SHA-256, hex; None for no file."""
+    """Return the SHA-256, hex; None for no file."""
     return None if data is None else sha256(data).hexdigest()
 
 

@@ -1,13 +1,13 @@
 """The program that a coding agent starts at each event; ``pin install`` copies it beside its pins.
 
-It imports nothing but the standard library, and little of that: an agent waits for it
-at every turn. It is started as ``python -I -S hook.py AGENT``, reads the event as JSON
-from standard input, and prints JSON of the shape that Claude Code, Codex and Gemini CLI
-share; the plugins for opencode and pi read the same.
+It imports only a little of the standard library, because an agent waits for it at every
+turn. It is started as ``python -I -S hook.py AGENT``, reads the event as JSON from standard
+input, and prints JSON of the shape that Claude Code, Codex and Gemini CLI share; the plugins
+for opencode and pi read the same.
 
-It never fails in silence. Where the rules cannot be read it hands out the last ones that
-could be, or none, and says so in the text: to the model, and to the user where the agent
-shows a hook's ``systemMessage``.
+It never fails silently. If the rules cannot be read, it hands out the last ones that could
+be, if any, with a warning to the model, and to the user if the agent shows a hook's
+``systemMessage``.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ import stat
 import sys
 import time
 
-# As ``typing`` has it, which costs as much time as all the rest.
+# Instead of importing ``typing``, which takes as long as all other imports.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Of one context in which an earlier block is still to be seen: said again only when it changed.
+# At these events an earlier block is still in the context: it is repeated only if it changed.
 ONLY_CHANGES = frozenset({"UserPromptSubmit", "PostToolUse", "AfterTool"})
-# They summarise a turn with what a hook said in it, and run no hook after that which lasts.
+# Agents that summarise a hook's text with its turn; no later hook's text outlasts that.
 LOSES_TURNS = frozenset({"qwen", "copilot", "openhands"})
-# They take a text that is not below ``hookSpecificOutput``.
+# Agents that read the text at the top level, not below ``hookSpecificOutput``.
 FLAT = frozenset({"copilot", "openhands"})
 # An agent starts the hooks of both scopes for one event within this time, in any order.
 TOGETHER_SECONDS = 10
@@ -50,7 +50,7 @@ NONE_KNOWN = " No policy could be read, though there are some."
 
 @contextlib.contextmanager
 def held(path: str) -> Iterator[None]:
-    """Hold a lock file; without locks, as on Windows, go on all the same."""
+    """Hold a lock file; without lock support, as on Windows, go on unlocked."""
     try:
         import fcntl
     except ImportError:
@@ -65,7 +65,7 @@ def held(path: str) -> Iterator[None]:
 
 
 def digest(path: str) -> str:
-    """SHA-256 of a regular file of bounded size, hex: a FIFO would never end."""
+    """Return the SHA-256, hex, of a bounded regular file (a FIFO would never end)."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(handle)
@@ -98,7 +98,7 @@ def load(folder: str) -> dict[str, Any]:
 
 
 def recompile(folder: str) -> dict[str, Any]:
-    """Compile the rules anew, in a process that has the package; of hooks at once, one does it."""
+    """Compile the rules in a process that has the package; one of concurrent hooks does it."""
     import subprocess
 
     with held(os.path.join(folder, "compile.lock")):
@@ -123,7 +123,7 @@ def recompile(folder: str) -> dict[str, Any]:
 
 
 def current(folder: str) -> tuple[dict[str, Any] | None, str]:
-    """Return the compiled rules, or None, and the fault, or an empty text."""
+    """Return the compiled rules (or None) and the fault (or an empty text)."""
     try:
         compiled = load(folder)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -131,14 +131,14 @@ def current(folder: str) -> tuple[dict[str, Any] | None, str]:
     try:
         return (recompile(folder) if changed(folder, compiled) else compiled), ""
     except (OSError, ValueError, KeyError, TypeError) as error:
-        # Once they can be read, the text is a new revision: agents drop a text that they know.
+        # This forces a new revision once they can be read: agents drop a text that they know.
         with contextlib.suppress(OSError), open(os.path.join(folder, "fault"), "w"):
             pass
         return compiled, f"the files of the policies cannot be read ({error})"
 
 
 def handed_out(compiled: dict[str, Any] | None, fault: str) -> str:
-    """The text for the model."""
+    """Return the text for the model: the rules, with a warning if there is a fault."""
     if compiled and not fault:
         return str(compiled["text"])
     warning = FAULT.format(
@@ -164,7 +164,7 @@ def in_force(compiled: dict[str, Any], folders: set[str]) -> bool:
 
 
 def beside(folder: str, compiled: dict[str, Any] | None, event: dict[str, object]) -> list[str]:
-    """The folders of the same agent's pins of the other scope that are in force in this session."""
+    """Return the folders of the agent's pins of the other scope in force in this session."""
     mine = (compiled or {}).get("list", {})
     if not mine.get("merges"):
         return []
@@ -187,11 +187,11 @@ def beside(folder: str, compiled: dict[str, Any] | None, event: dict[str, object
 
 
 def noted(place: str) -> tuple[list[str], float]:
-    """Return what a session was handed last: the text's mark, the pin and the event; and when."""
+    """Return what a session was handed last (the text's mark, the pin, the event), and when."""
     try:
         with open(place, encoding="utf-8") as file:
             kept = json.load(file)
-            # A note that was damaged is no reason to say nothing.
+            # A damaged note must not silence the hook.
             return [*map(str, kept["said"]), "", "", ""][:3], float(kept["at"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ["", "", ""], 0.0
@@ -201,21 +201,21 @@ def said_already(place: str, mark: str, agent: str, name: str, event: dict[str, 
     """Return whether the session has been handed a text already; if not, note it as handed.
 
     Args:
-        place: of the session's note, which the pins of both scopes share.
-        mark: of the text.
-        agent: its name.
-        name: of the event.
-        event: what the agent says of it.
+        place: the session's note, which the pins of both scopes share.
+        mark: the text's digest.
+        agent: the agent's name.
+        name: the event's name.
+        event: the event, as the agent sent it.
     """
     mine = [mark, HERE, name]
     unchanged = name in ONLY_CHANGES or event.get("source") == "resume"
     begun = ""
     if agent in LOSES_TURNS and name == "SessionStart":
-        # It is in the system prompt of that process, and an older text may stand in the history.
+        # This text goes into the process's system prompt; the history may hold an older text.
         place, unchanged = place + ".system", False
     elif agent in LOSES_TURNS:
         (begun, *_), _ = noted(place + ".system")
-        # Each turn says it, until the system prompt does.
+        # Each turn repeats the text until the system prompt has it.
         unchanged = unchanged and (begun == mark or name != "UserPromptSubmit")
     try:
         with held(place + ".lock"):
@@ -227,12 +227,12 @@ def said_already(place: str, mark: str, agent: str, name: str, event: dict[str, 
             with open(place, "w", encoding="utf-8") as file:
                 json.dump({"said": mine, "at": time.time()}, file)
     except OSError:
-        pass  # Then it is said again, which does no harm.
+        pass  # Then the text is repeated, which does no harm.
     return False
 
 
 def write_receipt(folder: str, fields: dict[str, object]) -> None:
-    """One more line of the receipts, sealed with the key beside them."""
+    """Append a receipt, sealed with the key beside the receipts."""
     import hmac
 
     with open(os.path.join(folder, "key"), "rb") as file:
@@ -252,12 +252,12 @@ def write_receipt(folder: str, fields: dict[str, object]) -> None:
 
 
 def flat(agent: str, text: str) -> dict[str, str]:
-    """The text once more, where some agents look for it."""
+    """Return the text at the top level, for the agents that read it there."""
     return {"additionalContext": text} if agent in FLAT else {}
 
 
 def name_of(event: dict[str, object]) -> str:
-    """The event's name; OpenHands calls it a type."""
+    """Return the event's name; OpenHands calls it a type."""
     name = event.get("hook_event_name") or event.get("event_type") or "SessionStart"
     return str(name)[:LONGEST_REASON]
 
@@ -270,9 +270,9 @@ def answer(folder: str, agent: str, event: dict[str, object]) -> dict[str, objec
     text = handed_out(compiled, fault)
     lists = {folder: (compiled, fault)}
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, LookupError):
-        # What of the other scope cannot be read, its own hook says.
+        # A fault of the other scope is reported by its own hook.
         lists |= {other: current(other) for other in beside(folder, compiled, event)}
-    # The user's first, whichever hook says them.
+    # The user's pins first, whichever hook hands them out.
     first, *_ = ordered = sorted(lists, key=lambda one: "-user-" not in os.path.basename(one))
     whole = "\n\n".join(handed_out(*lists[one]) for one in ordered)
     if compiled and len(lists) > 1 and len(whole.encode()) <= compiled["longest"]:
@@ -306,7 +306,7 @@ def answer(folder: str, agent: str, event: dict[str, object]) -> dict[str, objec
         write_receipt(folder, receipt)
     except OSError as error:
         fault = fault or f"no receipt could be written ({error})"
-    # An older signed list was put in the place of a later one, which holds.
+    # Set if an older signed list replaced a later one; the later one stays in force.
     refused = (compiled or {}).get("refused", "")
     if told := fault or refused:
         out["systemMessage"] = f"constraintrot: {told}"
@@ -321,7 +321,7 @@ def main() -> None:
         given = json.loads(sys.stdin.buffer.read() or b"{}")
         event = given if isinstance(given, dict) else {}
     except (ValueError, RecursionError):
-        pass  # What to hand out depends little on it.
+        pass  # The text depends little on the event.
     try:
         out = answer(HERE, agent, event)
     except Exception as error:

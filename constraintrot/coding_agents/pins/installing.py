@@ -1,8 +1,8 @@
 """Putting a pin into an agent's settings, and taking it out of them again.
 
-What belongs to a pin is in one folder below the user's data: the hook, the compiled
-rules, the key of the receipts, the settings as they were before, and ``install.json``,
-which says what was done. The settings hold no more than a command that starts the hook.
+A pin's files are in one folder below the user's data: the hook, the compiled rules, the
+key of the receipts, a backup of the settings, and ``install.json``, the record of the
+changes. The settings get only a command that starts the hook.
 """
 
 import os
@@ -50,7 +50,7 @@ class Change:
     """The changes that a command made, or would make.
 
     Attributes:
-        diffs: of the user's files, one each; none where they are as they should be.
+        diffs: one for each changed file of the user's; empty if none changes.
         notes: what the user should know, a sentence each.
         folder: of the pin.
     """
@@ -61,7 +61,7 @@ class Change:
 
     @classmethod
     def of(cls, edits: list[Edit], folder: Path) -> Self:
-        """The changes of edits."""
+        """Collect the changes of edits."""
         diffs = [shown for edit in edits if (shown := edit.diff())]
         return cls(diffs, [note for edit in edits for note in edit.notes], folder)
 
@@ -74,13 +74,13 @@ def install(
     dry_run: bool = False,
     heading: str = HEADING,
 ) -> Change:
-    """Put a pin into an agent's settings; once more, it brings them up to date.
+    """Put a pin into an agent's settings, or bring an installed pin up to date.
 
     Args:
-        pin: which.
-        source: the rules; None for those of the installation before.
-        summarizer: tell the summarizer too, where the agent has a way to.
-        dry_run: change nothing.
+        pin: the pin.
+        source: the rules; None for those of the earlier installation.
+        summarizer: whether to tell the summarizer too, if the agent allows it.
+        dry_run: whether to change nothing.
         heading: the line above the rules.
 
     Raises:
@@ -99,9 +99,9 @@ def install(
 
 
 def uninstall(pin: Pin, *, dry_run: bool = False) -> Change:
-    """Take a pin out of an agent's settings, which are as before then, to the byte.
+    """Take a pin out of an agent's settings, and restore them to the byte.
 
-    Where the user changed them meanwhile, our part goes and the rest stays.
+    If the user changed them meanwhile, only our part is removed.
 
     Raises:
         PinInstallError: there is no such pin, or a file cannot be read or written.
@@ -130,7 +130,7 @@ def _install(
     for edit in edits:
         check_writable(edit.now)
         if pin.scope == "project" and not edit.now.real.is_relative_to(pin.project.resolve()):
-            # A repository brings links along, by which its rules would hold elsewhere.
+            # A repository may contain links, which would put its rules elsewhere.
             raise PinInstallError(
                 f"{edit.now.path} is a link out of the project, to {edit.now.real}; remove it"
             )
@@ -142,8 +142,8 @@ def _install(
 
 
 def _carry_out(folder: Path, record: Record, edits: list[Edit]) -> None:
-    """Make the changes, all or none, and note them."""
-    # Before the settings: what is done is known, wherever this is killed.
+    """Make all changes or none, and record them."""
+    # Recorded before the settings change, so that a kill leaves no unrecorded change.
     record.files = [edit.prepared(folder) for edit in edits if edit.wanted is not None]
     write_record(folder, record)
     apply_all(edits)
@@ -175,7 +175,7 @@ def _source_before(folder: Path) -> Source:
 
 
 def source_named(path: Path) -> Source:
-    """The source that a user names as a file of rules: a signed list, or any other file."""
+    """Return the source for a file of rules: a signed list, or any other file."""
     if not path.is_file():
         return Source("rules", path)
     with path.open("rb") as file:
@@ -183,7 +183,7 @@ def source_named(path: Path) -> Source:
 
 
 def source_in(project: Path) -> Source | None:
-    """The signed list of the repository that a project is in, where there is one."""
+    """Return the signed list of a project's repository, or None."""
     root = repository_at(project) or project
     file = root / IN_REPOSITORY
     return Source("repository", file) if os.path.lexists(file) else None
@@ -199,7 +199,7 @@ def _make_pin_folder(folder: Path) -> None:
 def _write_state(folder: Path, compiled: dict[str, Any]) -> None:
     program = Path(__file__).with_name("hook.py").read_bytes()
     replace(folder / "hook.py", program, PinInstallError)
-    # A hook that runs meanwhile may compile the same rules.
+    # A running hook may compile the same rules.
     with hook.held(str(folder / "compile.lock")):
         write_compiled(folder, compiled)
 

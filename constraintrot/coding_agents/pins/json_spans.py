@@ -1,7 +1,7 @@
-"""JSON with comments, as a tree whose nodes know where in the text they are.
+"""JSON with comments, as a tree of nodes with their positions in the text.
 
-For changes that leave every other byte of a settings file as it was: comments, order,
-indentation, line ends. A library that writes a file anew keeps none of them.
+A change can then leave every other byte of a settings file as it was: comments, order,
+indentation, line ends. A library that rewrites the file would lose them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DEEPEST: Final = 200
 
 
 class JsonError(ValueError):
-    """The text is not JSON, comments and trailing commas aside."""
+    """The text is not JSON, even with comments and trailing commas allowed."""
 
 
 @dataclass
@@ -29,14 +29,14 @@ class Node:
     """A value.
 
     Attributes:
-        start: of its first character.
-        end: behind its last one.
+        start: position of its first character.
+        end: position behind its last character.
         kind: ``object``, ``array`` or ``other``.
-        value: of what is neither object nor array.
-        members: key and value of an object.
-        items: of an array.
+        value: the value of the kind ``other``.
+        members: keys and values of an object.
+        items: items of an array.
         comma: whether a comma follows the last child.
-        beyond: of the outermost value: what strict JSON has not, and the line it is first on.
+        beyond: for the outermost value, extensions of strict JSON and the first line of each.
     """
 
     start: int
@@ -49,7 +49,7 @@ class Node:
     beyond: dict[Beyond, int] = field(default_factory=dict)
 
     def get(self, key: str) -> Node | None:
-        """The value of a key."""
+        """Return the value of a key, or None."""
         return next((value for name, value in self.members if name.text == key), None)
 
     def children(self) -> list[tuple[int, int]]:
@@ -59,7 +59,7 @@ class Node:
         return [(item.start, item.end) for item in self.items]
 
     def strings(self) -> Iterator[str]:
-        """Yield all strings in it that are not keys."""
+        """Yield all strings in the value that are not keys."""
         if isinstance(self.value, str):
             yield self.value
         for child in [*self.items, *(value for _, value in self.members)]:
@@ -75,7 +75,7 @@ class Key:
 
 
 def parse(text: str) -> Node:
-    """The tree of a text.
+    """Return the tree of a text.
 
     Raises:
         JsonError: it is not JSON, has a key twice in one object, or is too deep.
@@ -158,7 +158,7 @@ class _Parser:
 
 
 def added(text: str, parent: Node, value: object, key: str | None = None) -> str:
-    """The text with a child more, as the last one."""
+    """Return the text with one more child at the end."""
     children = parent.children()
     inline = "\n" not in text[parent.start : parent.end] and bool(children)
     end, step = line_end(text), _step(text)
@@ -170,7 +170,7 @@ def added(text: str, parent: Node, value: object, key: str | None = None) -> str
         made = f"{json.dumps(key)}: {made}"
     inner = text[parent.start + 1 : parent.end - 1]
     kept = parent.start + 1 + len(inner.rstrip())
-    # A comment of the user's before the bracket stays before ours.
+    # The user's comment before the bracket stays before our child.
     last = " " if inline else end + indent
     tail = text[kept : parent.end - 1] if children else end + outer
     head = text[:kept]
@@ -180,7 +180,7 @@ def added(text: str, parent: Node, value: object, key: str | None = None) -> str
 
 
 def removed(text: str, parent: Node, index: int) -> str:
-    """The text without a child: the comma that parted it, and the blanks before it."""
+    """Return the text without a child, its comma and the blanks before it."""
     children = parent.children()
     start, end = children[index]
     kept = len(text[:start].rstrip())
@@ -190,7 +190,7 @@ def removed(text: str, parent: Node, index: int) -> str:
         comma = _comma(text, end)
         return text[:since] + _joined(text, (since, kept), (end, comma), (comma + 1, len(text)))
     if index == 0:
-        # The only one: what is between the brackets is blank, or comments.
+        # The only child: the rest between the brackets is blank, or comments.
         rest = (
             (end, parent.end - 1)
             if text[since:kept] + text[end : parent.end - 1].strip()
@@ -202,9 +202,9 @@ def removed(text: str, parent: Node, index: int) -> str:
 
 
 def _joined(text: str, *spans: tuple[int, int]) -> str:
-    """Spans of a text, with a line's end wherever a comment would swallow the next span.
+    """Return joined spans of a text, with a line end where a comment would swallow the next span.
 
-    All spans but the last hold comments and blanks alone.
+    All spans but the last hold only comments and blanks.
     """
     pieces = [text[start:end] for start, end in spans if start < end]
     made = ""

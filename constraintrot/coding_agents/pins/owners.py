@@ -1,8 +1,8 @@
 """The owners that a user trusts for signed lists of pins: ``owners.json`` beside the pins.
 
 A repository's list counts in the folder in which its owner was trusted, for the repository
-that it is signed for, and never at an older revision than the one seen there. A list of no
-repository counts by its owner and name, wherever its file is.
+that it is signed for, and never at an older revision than the one seen there. A list without
+a repository counts by its owner and name, wherever its file is.
 """
 
 import json
@@ -37,9 +37,9 @@ class Trusted:
     """A list whose owner the user trusts.
 
     Attributes:
-        place: the repository's folder; None for a list of no repository.
-        repository: that the list is signed for.
-        origin: of the repository's clone when the owner was trusted, as git keeps it.
+        place: the repository's folder; None for a list without a repository.
+        repository: the repository that the list is signed for.
+        origin: git's origin of the clone when the owner was trusted.
         name: of the list.
         owner: the public key, hex.
         revision: the highest that was seen.
@@ -63,17 +63,17 @@ class Trusted:
         return (signed.get("name"), signed.get("owner")) == (self.name, self.owner)
 
     def same_list(self, place: str | None, found: PinList) -> bool:
-        """Return whether a list of this place is the one that is meant."""
+        """Return whether a list at a place is this trusted list."""
         if place is not None or self.place is not None:
             return self.place == place
         return (self.name, self.owner) == (found.name, found.owner)
 
 
 def place_of(file: Path, found: PinList) -> str | None:
-    """The folder that a list counts in; None for a list of no repository.
+    """Return the folder that a list counts in; None for a list without a repository.
 
     Raises:
-        ScopeError: a repository's list is not where one counts.
+        ScopeError: a repository's list is not at ``IN_REPOSITORY``.
     """
     if found.repository is None:
         return None
@@ -86,20 +86,20 @@ def place_of(file: Path, found: PinList) -> str | None:
 
 
 def accepted(file: Path, *, in_repository: bool, folder: Path, note: bool = True) -> PinList:
-    """The list of a signed file whose owner is trusted for it; its revision is noted.
+    """Return the list of a signed file whose owner is trusted for it.
 
     Args:
         file: absolute.
-        in_repository: whether it is to be a repository's list.
+        in_repository: whether the list has to be a repository's.
         folder: of all pins.
-        note: whether the revision is noted.
+        note: whether to record a higher revision as seen.
 
     Raises:
         OperatorError: the file was changed, or its owner is not trusted for it.
         OlderListError: a later list was accepted before.
     """
     found = read_list(file)
-    # The owner comes first: an error is told to a model, and quotes nothing of a stranger's.
+    # The owner is checked first: a model reads the error, which must not quote a stranger.
     place = str(file.parent.parent.resolve()) if in_repository else None
     with _kept(folder) as kept:
         known = next((one for one in kept if one.same_list(place, found)), None)
@@ -111,12 +111,12 @@ def accepted(file: Path, *, in_repository: bool, folder: Path, note: bool = True
 
 
 def identity(file: Path, found: PinList, repository: str | None) -> tuple[str | None, str | None]:
-    """The folder that a list counts in, and the origin of the repository there.
+    """Return the folder that a list counts in, and the origin of the repository there.
 
     Args:
         file: of the list.
         found: the list.
-        repository: that the user says it is; None for what git says.
+        repository: the repository as the user names it; None for git's origin.
     """
     place = place_of(file, found)
     origin = origin_of(Path(place)) if place else None
@@ -130,7 +130,7 @@ def identity(file: Path, found: PinList, repository: str | None) -> tuple[str | 
 
 
 def trust(file: Path, found: PinList, repository: str | None, folder: Path) -> None:
-    """Trust the owner of a list, which the user was shown, from now on.
+    """Trust the owner of a list from now on.
 
     Raises:
         ScopeError: the list is signed for another repository.
@@ -147,12 +147,12 @@ def trust(file: Path, found: PinList, repository: str | None, folder: Path) -> N
 
 
 def revoke(file: Path, folder: Path) -> list[Trusted]:
-    """Trust the owner of a list no longer; return what was trusted.
+    """End the trust in the owner of a list; return the removed entries.
 
-    A repository's list is known by its place, so that its file may be damaged or gone.
+    A repository's list is identified by its place, so its file may be damaged or gone.
 
     Raises:
-        OperatorError: the file is in no trusted place, and cannot be read.
+        OperatorError: the file is not in a trusted place, and cannot be read.
     """
     place = str(file.parent.parent.resolve()) if file.parts[-2:] == IN_REPOSITORY.parts else None
     with _kept(folder) as kept:
@@ -165,21 +165,21 @@ def revoke(file: Path, folder: Path) -> list[Trusted]:
 
 
 def seen_revision(file: Path, found: PinList, folder: Path) -> int:
-    """The highest revision of a list that was accepted here; 0 for none."""
+    """Return the highest revision of a list that was accepted here; 0 if there is none."""
     place = place_of(file, found)
     with _kept(folder) as kept:
         return max((one.revision for one in kept if one.same_list(place, found)), default=0)
 
 
 def repository_at(folder: Path) -> Path | None:
-    """The folder of the repository that a folder is in, if it is in one."""
+    """Return the folder of the repository that a folder is in, or None."""
     return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
 
 
 def origin_of(root: Path) -> str | None:
-    """The identity of a repository by its origin, such as ``github.com/acme/shop``.
+    """Return the identity of a repository by its origin, such as ``github.com/acme/shop``.
 
-    Read from git's own file, which no clone brings along. Names and tokens in a URL are left out.
+    Read from git's config, which a clone does not copy. Users and tokens in a URL are left out.
     """
     try:
         folder = root / ".git"
@@ -235,7 +235,7 @@ def _check_newer(file: Path, found: PinList, known: Trusted) -> None:
 
 @contextmanager
 def _kept(folder: Path) -> Iterator[list[Trusted]]:
-    """Give the record of trust to be changed, and write it if it was changed."""
+    """Lock and read the record of trust; write it if the caller changed it."""
     path = folder / OWNERS
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with files.locked(path, PinInstallError):

@@ -23,10 +23,10 @@ class Pin:
     """A pin for one agent in one scope.
 
     Attributes:
-        agent: whose.
+        agent: the agent.
         scope: ``user`` or ``project``.
-        project: the project's folder; that of the command for the scope ``user``.
-        home: a home in which an agent is tried; None for the user's own.
+        project: the project's folder; for the scope ``user``, the command's working folder.
+        home: a throw-away home for a trial; None for the user's own.
     """
 
     agent: Agent
@@ -47,12 +47,12 @@ class Pin:
 
     @property
     def part(self) -> str:
-        """The text by which the commands of this pin's hook are recognised, however they are quoted."""
+        """The text by which the commands of this pin's hook are recognised, in any quoting."""
         return f"{self.folder.name}/hook.py"
 
     @property
     def named(self) -> dict[str, Any]:
-        """The list's name, which is its scope's, and what the other scope's hook has to know of it."""
+        """The list's name (its scope), and what the other scope's hook has to know about it."""
         variable = self.agent.user_folder[0]
         return {
             "name": self.scope,
@@ -62,7 +62,7 @@ class Pin:
             "settings": str(self.settings),
             "hook": self.part,
             "moved": [variable, "" if self.home else os.environ.get(variable, "")],
-            # A program says its text with each request; of hooks one may be in the other's way.
+            # A plugin adds its text to each request; only hooks can get in each other's way.
             "merges": self.settings.suffix == ".json",
         }
 
@@ -72,10 +72,10 @@ class Record:
     """The changes to the user's files, as ``install.json`` records them.
 
     Attributes:
-        agent, scope, project: of the pin.
+        agent, scope, project: the pin's.
         summarizer: whether the summarizer is told too.
-        files: for each file: its path, the digests before and after, what was made in it.
-        folder: the one that holds the record, where it was read.
+        files: an entry for each file, as ``edits`` describes.
+        folder: the folder that the record was read from; None for a new record.
     """
 
     agent: str
@@ -87,7 +87,7 @@ class Record:
 
     @property
     def pin(self) -> Pin:
-        """The pin that it is about."""
+        """The pin of this record."""
         return Pin(agent_named(self.agent), self.scope, Path(self.project))
 
     def applies(self, here: Path) -> bool:
@@ -110,7 +110,7 @@ def pins_folder(home: Path | None = None) -> Path:
 
 
 def records() -> list[Record]:
-    """All installations of this user, by folder."""
+    """Return the records of all of this user's installations, sorted by folder."""
     return [
         record
         for folder in sorted(pins_folder().glob("*-*-*"))
@@ -119,12 +119,12 @@ def records() -> list[Record]:
 
 
 def together(record: Record, known: Sequence[Record], here: Path) -> list[Record]:
-    """Return the pins of an agent that are in force where one of them is, the user's first.
+    """Return the pins of an agent that are in force together with one of them, the user's first.
 
     Args:
         record: a pin.
-        known: all of them.
-        here: the folder that the agent works in, for a pin of the user's.
+        known: all pins.
+        here: the agent's working folder, used for a pin of the user's.
     """
     project = Path(record.project) if record.scope == "project" else here
     found = [
@@ -137,7 +137,7 @@ def together(record: Record, known: Sequence[Record], here: Path) -> list[Record
 
 
 def read_record(folder: Path) -> Record | None:
-    """The record in a folder."""
+    """Return the record in a folder, or None; raise PinInstallError if it is damaged."""
     path = folder / RECORD
     if not path.exists():
         return None
@@ -153,10 +153,10 @@ def read_record(folder: Path) -> Record | None:
 
 
 def write_record(folder: Path, record: Record) -> None:
-    """Note what was done.
+    """Write a record into a pin's folder.
 
     Raises:
-        PinInstallError: the disk refused.
+        PinInstallError: the file cannot be written.
     """
     kept = {"version": _VERSION, **vars(record)}
     del kept["folder"]

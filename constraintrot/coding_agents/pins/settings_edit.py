@@ -1,7 +1,7 @@
 """Adding our hooks to the text of a settings file, and taking them out again.
 
-Nothing else in the text changes. What is ours is known by the path of our hook in its
-command, wherever the user has moved it meanwhile.
+Nothing else in the text changes. Our entries are recognised by the path of our hook in their
+command, even if the user has moved them.
 """
 
 import json
@@ -20,7 +20,7 @@ from constraintrot.coding_agents.pins.json_spans import (
     removed,
 )
 
-# Each is taken out of a text that is read anew.
+# Each removal parses the text anew, so their number is limited.
 _MOST = 100
 
 Entry = Mapping[str, object]
@@ -28,14 +28,14 @@ Entry = Mapping[str, object]
 
 
 def with_hooks(text: str, entries: Mapping[str, Entry]) -> str:
-    """A settings file's text with one entry more for each event.
+    """Return a settings file's text with one more entry for each event.
 
     Args:
         text: JSON, perhaps with comments; blank for a file without settings.
         entries: by event.
 
     Raises:
-        PinInstallError: the text is no JSON object, has hooks of another shape, or cannot
+        PinInstallError: the text is not a JSON object, has hooks of another shape, or cannot
             be changed without changing something else.
     """
     if not text.strip():
@@ -58,15 +58,15 @@ def with_hooks(text: str, entries: Mapping[str, Entry]) -> str:
 
 
 def with_value(text: str, keys: Sequence[str], value: object) -> str:
-    """A settings file's text with one value changed, or added.
+    """Return a settings file's text with one value changed, or added.
 
     Args:
         text: as in ``with_hooks``; a byte order mark stays.
-        keys: the way to the value, through objects.
+        keys: the path to the value, through objects.
         value: the new one.
 
     Raises:
-        PinInstallError: the text is no JSON object.
+        PinInstallError: the text is not a JSON object.
     """
     mark, text = text[: text.startswith("\ufeff")], text.removeprefix("\ufeff")
     node = _root(text := text if text.strip() else "{}")
@@ -84,7 +84,7 @@ def with_value(text: str, keys: Sequence[str], value: object) -> str:
 
 
 def check_dialect(state: FileState, agent: Agent) -> None:
-    """Check that an agent reads its settings file as it is, and the user's hooks beside ours.
+    """Check that an agent reads its settings file, and the user's hooks beside ours.
 
     Raises:
         PinInstallError: it would ignore the file, or the user's hooks.
@@ -103,7 +103,7 @@ def check_dialect(state: FileState, agent: Agent) -> None:
 
 
 def _check_form(root: Mapping[str, Any], agent: Agent) -> None:
-    """Check that hooks are in the form of ours; OpenHands takes two, not mixed."""
+    """Check that the hooks have the form of ours; OpenHands accepts two forms, but not mixed."""
     for key in root:
         if key != "hooks":
             raise PinInstallError(
@@ -122,7 +122,7 @@ def created_by(text: str, entries: Mapping[str, Entry]) -> list[str]:
     """Return the keys that ``with_hooks`` has to create in a text: events, and ``hooks`` itself.
 
     Raises:
-        PinInstallError: the text is no JSON object.
+        PinInstallError: the text is not a JSON object.
     """
     hooks = _root(text).get("hooks") if text.strip() else None
     made = [] if hooks is not None else ["hooks"]
@@ -130,14 +130,14 @@ def created_by(text: str, entries: Mapping[str, Entry]) -> list[str]:
 
 
 def without_hooks(text: str, command_part: str, created: Collection[str] = ()) -> str:
-    """The text without the entries whose command holds a text; the same where none does.
+    """Return the text without the hooks whose command holds ``command_part``.
 
-    Of an entry in which the user put other commands, only ours goes.
+    Other commands in the same entry stay.
 
     Args:
         text: of the settings file.
-        command_part: what only our commands hold.
-        created: the events, and perhaps ``hooks``, that go too where they are empty then.
+        command_part: a text that only our commands hold.
+        created: the events, and perhaps ``hooks``, to remove too if they are then empty.
     """
     if not text.strip():
         return text
@@ -159,7 +159,7 @@ def holds_hooks(text: str, entries: Mapping[str, Entry]) -> bool:
     """Return whether a settings file's text holds all entries unchanged.
 
     Raises:
-        PinInstallError: the text is no JSON object.
+        PinInstallError: the text is not a JSON object.
     """
     hooks = _root(text).get("hooks") if text.strip() else None
     for event, entry in entries.items():
@@ -170,17 +170,17 @@ def holds_hooks(text: str, entries: Mapping[str, Entry]) -> bool:
 
 
 def plain(node: Node) -> object:
-    """A node's value as Python has it."""
+    """Return a node's value as Python data."""
     if node.kind == "object":
         return {key.text: plain(value) for key, value in node.members}
     return [plain(item) for item in node.items] if node.kind == "array" else node.value
 
 
 def root_of(text: str) -> object:
-    """The whole value, comments aside; an empty object for a blank text.
+    """Return the whole value without comments; an empty object for a blank text.
 
     Raises:
-        PinInstallError: the text is no JSON object.
+        PinInstallError: the text is not a JSON object.
     """
     return plain(_root(text)) if text.strip() else {}
 
@@ -202,7 +202,7 @@ def _expect(node: Node | None, kind: str, what: str) -> Node | None:
 
 
 def _ours(hooks: Node, command_part: str) -> tuple[Node, int] | None:
-    """The parent and the index of the next thing to take out."""
+    """Return the parent and the index of the next entry or hook to remove, or None."""
     for _, events in hooks.members:
         for index, entry in enumerate(events.items):
             commands = entry.get("hooks")
@@ -235,7 +235,7 @@ def _is_empty(text: str, node: Node) -> bool:
 
 
 def _less(value: object, command_part: str, created: Collection[str]) -> object:
-    """A settings file's value without our hooks, and without the lists that were made for them."""
+    """Return a settings value without our hooks and the lists that were created for them."""
     hooks = value.get("hooks") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(hooks, dict):
         return value
@@ -262,10 +262,10 @@ def _entry_less(entry: object, command_part: str) -> object | None:
 def _checked(
     before: str, after: str, wanted: object, part: str = "", created: Collection[str] = ()
 ) -> str:
-    """The text after a change, which says what it should."""
+    """Return the text after a change; raise if its value is not the wanted one."""
     try:
         made = root_of(after)
-        # A list that was made for our hooks stays where the user put a comment into it.
+        # A list that was created for our hooks stays if the user put a comment into it.
         same = (_less(made, part, created) if part else made) == wanted
     except PinInstallError:
         same = False

@@ -36,12 +36,12 @@ _SUMMARY: Final = (
 
 @dataclass(frozen=True)
 class Target:
-    """The part of ours that belongs into one file.
+    """Our part of one file.
 
     Attributes:
         kind: of the change.
         path: of the file.
-        part: what nothing but our part of the file holds.
+        part: a text that only our part of the file holds.
         value: the entries by event, or the text.
         agent: whose file it is.
     """
@@ -53,10 +53,10 @@ class Target:
     agent: Agent
 
     def put_into(self, state: FileState) -> tuple[bytes, list[str]]:
-        """The file's bytes with our part, and what had to be made for it.
+        """Return the file's bytes with our part, and the keys created for it.
 
         Raises:
-            PinInstallError: the file is not what the agent reads.
+            PinInstallError: the agent would not read the file.
         """
         if self.kind == "hooks":
             settings_edit.check_dialect(state, self.agent)
@@ -72,7 +72,7 @@ class Target:
 def of(
     agent: Agent, settings: Path, folder: Path, compiled: Mapping[str, Any], summarizer: bool
 ) -> list[Target]:
-    """The files to change for an agent.
+    """Return the changes to an agent's files.
 
     Raises:
         PinInstallError: the agent has no way to tell its summarizer.
@@ -95,15 +95,15 @@ def of(
 
 
 def without(kind: Kind, state: FileState, part: str, created: Collection[str]) -> bytes | None:
-    """A file's bytes less our part, where the user has changed it since.
+    """Return the bytes without our part of a file that the user has changed since.
 
     Raises:
-        PinInstallError: the file is not what the agent reads.
+        PinInstallError: the agent would not read the file.
     """
     if state.data is None:
         return None
     if kind == "plugin":
-        # All of it was ours, and the agent would go on running it.
+        # The whole file was ours, and the agent would still run it.
         return None if json.dumps(part)[1:-1] in state.text else state.data
     if kind == "hooks":
         return state.encoded(settings_edit.without_hooks(state.text, part, created))
@@ -111,10 +111,10 @@ def without(kind: Kind, state: FileState, part: str, created: Collection[str]) -
 
 
 def command(agent: Agent, event: str, hook: str) -> str:
-    """The shell command that starts the hook, and says so where it cannot be started.
+    """Return the shell command that starts the hook, or prints a warning if that fails.
 
     Raises:
-        PinInstallError: a path holds what agents replace before the shell sees it.
+        PinInstallError: a path has characters that agents replace before the shell sees them.
     """
     for path in (sys.executable, hook):
         if "$" in path or not path.isprintable():
@@ -127,7 +127,7 @@ def command(agent: Agent, event: str, hook: str) -> str:
 
 
 def words(agent: Agent, hook: str) -> list[str]:
-    """The command that starts the hook: isolated, and without the site's start-up code."""
+    """Return the command that starts the hook, isolated from the environment and ``site``."""
     return [sys.executable, "-I", "-S", hook, agent.name]
 
 
@@ -155,7 +155,7 @@ def _with_prompt(text: str, prompt: str) -> str:
     for key in ("compact_prompt", "experimental_compact_prompt_file"):
         if key in known:
             raise PinInstallError(f"it has a {key} of yours, which is left alone")
-    # Keys of the root come before the first table, so the first line is a place for one.
+    # Keys of the root come before the first table, so this goes to the first line.
     line = f"compact_prompt = {json.dumps(prompt, ensure_ascii=False)}\n"
     made = _BEGIN + line + _END + text
     if toml_of(made) != {**known, "compact_prompt": prompt}:
@@ -169,8 +169,8 @@ def _without_prompt(text: str) -> str:
 
 
 def toml_of(text: str) -> dict[str, Any]:
-    """A TOML text's value."""
-    # Of a key in many parts the time to read it grows with their square.
+    """Return a TOML text's value."""
+    # The time to parse a dotted key grows with the square of its parts.
     if _LONG_KEY.search(text):
         raise PinInstallError("it has a key of more than 64 parts")
     try:

@@ -12,7 +12,7 @@ from constraintrot.coding_agents.pins.agents import AGENTS
 from constraintrot.coding_agents.pins.settings_edit import with_value
 
 PROJECT_LINES: Final = 400
-"""Lines of ``notes.txt`` in the project, for an agent that compacts what a tool returned."""
+"""Lines of ``notes.txt`` in the project, for an agent that compacts tools' results."""
 _WINDOW: Final = 64_000
 
 
@@ -25,19 +25,19 @@ class Place:
     url: str
 
     def settings(self, agent: str) -> list[Path]:
-        """The copies of an agent's settings that are there, the user's first."""
+        """Return the existing copies of an agent's settings, the user's first."""
         known = AGENTS[agent]
         of_user = (known.folder(self.home) / name for name in known.user_settings)
         files = [*of_user, *(self.work / name for name in known.project_settings)]
         return [path for path in files if path.exists()]
 
     def write(self, path: Path, text: str) -> None:
-        """Write a file, and the folders that it needs."""
+        """Write a file, and make its folder."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
     def change(self, agent: str, *values: tuple[tuple[str, ...], object]) -> None:
-        """Change values in the copies of an agent's JSON settings, and nothing else in them."""
+        """Change only these values in the copies of an agent's JSON settings."""
         for path in self.settings(agent):
             text = path.read_bytes().decode("utf-8")
             for keys, value in values:
@@ -55,15 +55,15 @@ class Started:
 
 @dataclass(frozen=True)
 class Driver:
-    """One agent.
+    """The start and the turns of one agent.
 
     Attributes:
-        prepare: writes what comes over the user's settings.
-        turn: the arguments of a turn, given those of every call, and whether the session goes on.
-        compact: the text that compacts; empty where a full context does.
-        used: tokens of a full context.
-        call: a tool that the model calls at the full turn, for an agent that compacts within
-            a turn only.
+        prepare: writes the settings that override the user's.
+        turn: a turn's arguments, from those of every call, the text, and whether it continues.
+        compact: the user's text that compacts; empty if a full context does.
+        used: tokens that a full context reports.
+        call: a tool that the model calls at the full turn, for an agent that compacts only
+            within a turn.
     """
 
     prepare: Callable[[Place], Started]
@@ -74,7 +74,7 @@ class Driver:
 
 
 def _claude(place: Place) -> Started:
-    # The user's settings may hold variables and a provider of their own; these come over them.
+    # These override variables and a provider in the user's settings.
     env = made.claude_environment(place.url)
     names = ("ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX")
     over = {"env": {**env, **dict.fromkeys(names, "")}, "apiKeyHelper": ""}
@@ -92,12 +92,12 @@ def _codex(place: Place) -> Started:
     config["mcp_servers"] = {name: {"enabled": False} for name in servers}
     lines = made.toml_settings(config)
     given = [word for line in lines for word in ("-c", line.replace(" = ", "=", 1))]
-    # Whether the user trusts the hook is read before, from the user's own settings.
+    # The user's trust in the hook is checked before, from the user's own settings.
     return Started({"LOOPBACK_KEY": made.KEY}, [*given, "--dangerously-bypass-hook-trust"])
 
 
 def _opencode(place: Place) -> Started:
-    # A plugin of a package would be fetched, and a server of the user's started.
+    # Otherwise it fetches packaged plugins and starts the user's servers.
     place.change("opencode", (("plugin",), []), (("mcp",), {}))
     for name, text in made.opencode_types().items():
         for folder in (AGENTS["opencode"].folder(place.home), place.work / ".opencode"):
@@ -107,7 +107,7 @@ def _opencode(place: Place) -> Started:
 
 
 def _gemini(place: Place) -> Started:
-    # It has no settings of a command's, and those of the system it takes from safe folders only.
+    # No option takes settings, and system settings are accepted only from safe folders.
     _over(place, "gemini", {**made.gemini_settings(0.05), "mcpServers": {}})
     given = ["-m", made.GEMINI_MODEL, "--yolo", "--output-format", "stream-json"]
     return Started(made.gemini_environment(place.url), given)
@@ -120,7 +120,7 @@ def _qwen(place: Place) -> Started:
 
 
 def _copilot(place: Place) -> Started:
-    # Whether the user trusts the project is read before, from the user's own.
+    # The user's trust in the project is checked before, from the user's own settings.
     trusted = json.dumps({"trustedFolders": [str(place.work)]})
     place.write(AGENTS["copilot"].folder(place.home) / "config.json", trusted)
     given = ["--allow-all", "--no-auto-update", "--disable-builtin-mcps", "--output-format", "json"]

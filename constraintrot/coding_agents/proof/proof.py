@@ -1,9 +1,9 @@
 """A pin's proof: is it in the request that an agent makes after its own compaction?
 
 The agent is started in a throw-away home and project, with no network beyond this machine's
-loopback, with a copy of the user's own settings, of the pin and of its rules. It says three
+loopback, with copies of the user's own settings, of the pin and of its rules. It gets three
 turns and is made to compact after the first; then the copy of the rules is amended, and it
-says one more.
+gets one more.
 """
 
 import json
@@ -29,7 +29,7 @@ from constraintrot.coding_agents.proof.stage import AMENDMENT, Plan, stage, untr
 from constraintrot.coding_agents.sandbox import environment, run, without_network
 from constraintrot.errors import ConstraintRotError
 
-# As often an agent is started.
+# Most seconds of a play, which starts the agent several times.
 _LONGEST: Final = 900
 _CHILD: Final = (
     "import sys; sys.path.insert(0, sys.argv[1]);"
@@ -43,19 +43,19 @@ class Proof:
     """The outcome of a play.
 
     Attributes:
-        agent: its name.
-        version: of the program that was played; empty where it does not say.
-        untrusted: why the agent runs none of the hooks as it is used; empty where it runs them.
-        compacted: number of the request for a summary, from 1; None where there was none.
-        after: number of the first request after it that was a turn.
-        roles: the roles in that request that hold the policies, whole.
-        verbatim: whether to the letter; else angle brackets are written as HTML has them.
-        first_turn: whether the first turn still was, word for word.
+        agent: the agent's name.
+        version: of the program that was played; empty if unknown.
+        untrusted: why the agent does not run the hooks in the user's setup; empty if it does.
+        compacted: number of the request for a summary, from 1; None if there was none.
+        after: number of the first turn's request after it.
+        roles: the roles in that request that hold the whole policies.
+        verbatim: whether they are there to the letter; otherwise with HTML's angle brackets.
+        first_turn: whether that request still has the marker of the first turn.
         summarizer: whether the request for the summary held the policies.
-        amended: roles in the first request after the rules were amended that hold the new one.
-        requests: how many there were.
-        problem: what went wrong, if anything did.
-        seconds: that it took.
+        amended: roles that hold the new rule in the first request after the amendment.
+        requests: number of requests.
+        problem: a fault during the play; empty if there was none.
+        seconds: duration of the play.
     """
 
     agent: str
@@ -74,12 +74,12 @@ class Proof:
 
     @property
     def held(self) -> bool:
-        """True if the agent ran the hook, compacted, and sent the policies with its next question."""
+        """Whether the agent compacted, and sent the policies with its next turn."""
         return self.compacted is not None and bool(self.roles)
 
     @property
     def played(self) -> str:
-        """The agent and the version that was played, and whether it is the one that was tried."""
+        """The agent, its version, and the version that was tried."""
         package = AGENTS[self.agent].package
         if self.version == package.version:
             return f"{package.title} {self.version}, the version that was tried"
@@ -87,7 +87,7 @@ class Proof:
         return f"{package.title} {version} (tried: {package.version})"
 
     def lines(self) -> list[str]:
-        """For a reader."""
+        """Return the outcome as lines of text."""
         if self.untrusted:
             return [f"NOT IN FORCE in {self.played}: {AGENTS[self.agent].by_hand}"]
         if self.problem and not self.held:
@@ -121,8 +121,8 @@ def prove(records: Sequence[Record], program: Path, *, network: bool = False) ->
 
     Args:
         records: the pins of one agent that are in force together, the user's first.
-        program: the agent's.
-        network: play it with the network of this machine where there is no way without.
+        program: the agent's program.
+        network: whether to use this machine's network if it cannot be taken away.
 
     Raises:
         PinInstallError: the system cannot keep the agent from the network.
@@ -157,7 +157,7 @@ def prove(records: Sequence[Record], program: Path, *, network: bool = False) ->
 
 
 def main(arguments: list[str]) -> int:
-    """Play in this process, which has no network already, and print the result as JSON."""
+    """Play in this process, whose network is already taken away, and print the result as JSON."""
     program, folder, network = arguments
     if network == "alone":
         loopback_up()
@@ -166,7 +166,7 @@ def main(arguments: list[str]) -> int:
 
 
 def play(program: str, folder: Path) -> Proof:
-    """Play in a folder that was staged."""
+    """Play in a staged folder."""
     started, plan = time.monotonic(), Plan.read(folder)
     proof, home = Proof(plan.agent), folder / "home"
     said = VERSION.search(
@@ -210,7 +210,7 @@ def _compaction(proof: Proof, plan: Plan, program: str, folder: Path) -> None:
 
 
 def _turns(driver: Driver, plan: Plan, script: Script, say: Callable[..., bool]) -> int:
-    """Say the turns; how many requests there were before the rules were amended."""
+    """Send the turns; return the number of requests before the rules were amended."""
     second = driver.compact or f"{TURN}2 Go on with notes.txt."
     if say(f"{TURN}1 Say ok. CHECK-FIRST-TURN", on=False) and say(second):
         say(f"{TURN}3 Say ok.")
@@ -232,7 +232,7 @@ def _judge(
     proof.compacted = summaries[0] + 1
     proof.summarizer = any(_roles(requests[at], texts) for at in summaries)
     for number, request in enumerate(played[summaries[-1] + 1 :], start=summaries[-1] + 2):
-        # With the summary in it: a request for a title, say, has no context.
+        # Only requests with the summary: one for a title, for example, has no context.
         if request.roles_of(SUMMARY) and request.tools:
             proof.after = number
             proof.roles = _roles(request, texts)
@@ -246,6 +246,6 @@ def _judge(
 
 
 def _roles(request: Heard, texts: Sequence[str]) -> list[str]:
-    """The roles that hold the texts; none where one of the texts is missing."""
+    """Return the roles that hold the texts; empty if one of the texts is missing."""
     roles = [request.roles_of(text) for text in texts]
     return list(dict.fromkeys(one for each in roles for one in each)) if all(roles) else []

@@ -1,4 +1,4 @@
-"""The scripted model of a proof: it fills the context when it is to, and keeps each request."""
+"""The scripted model of a proof: it reports a full context once, and keeps each request."""
 
 import json
 from concurrent.futures import Future
@@ -13,7 +13,7 @@ TURN: Final = "CHECK-TURN-"
 """The beginning of each of our turns."""
 SUMMARY: Final = "CHECK-SUMMARY of what was said"
 """The text of every summary."""
-# Each agent takes the part that it looks for.
+# Each agent uses the part in its own format.
 _SUMMARY_TEXT: Final = (
     f"<analysis>short</analysis>\n<summary>{SUMMARY}.</summary>\n"
     f"<state_snapshot><overall_goal>{SUMMARY}.</overall_goal></state_snapshot>"
@@ -31,7 +31,7 @@ class Heard:
     summary: bool
 
     def roles_of(self, text: str) -> list[str]:
-        """The roles that a text is in, whole, once for each time."""
+        """Return the roles of the messages that hold a whole text, once per occurrence."""
         sought = unescaped(text)
         return [one.role for one in self.said for _ in range(unescaped(one.text).count(sought))]
 
@@ -45,10 +45,10 @@ class Script:
     """A model that compacts an agent once.
 
     Attributes:
-        full: the turn at which the context is said to be full.
-        used: tokens that it is then said to have.
-        call: a tool that is called at that turn, for agents that compact within a turn only.
-        requests: those so far.
+        full: the turn at which the reply reports a full context.
+        used: tokens that this reply reports.
+        call: a tool to call at that turn, for agents that compact only within a turn.
+        requests: the requests so far.
     """
 
     full: str = ""
@@ -59,37 +59,37 @@ class Script:
     _done: bool = False
 
     def ask(self, request: Request) -> Future[Answer]:
-        """Answer a request, which is kept."""
+        """Answer and keep a request."""
         done: Future[Answer] = Future()
         done.set_result(self.reply(request))
         return done
 
     def reply(self, request: Request) -> Answer:
-        """Return the answer to a request, which is kept."""
+        """Keep a request, and return its answer."""
         tools = tuple(one.name for one in request.offered)
         summary = _asks_for_summary(request.said, tools)
         with self._lock:
             self.requests.append(Heard(tuple(request.said), tools, summary))
             if summary:
-                # Some agents work out the new size from the summary's request.
+                # Some agents compute the new size from this usage.
                 return _answer(request, _SUMMARY_TEXT, max(self.used, _USED))
             last = _last_user(request.said)
-            # Once: an agent that keeps the turn would compact for ever.
+            # Only once: an agent that keeps the turn would compact forever.
             if self.full and self.full in last and tools and not self._done:
                 self._done = True
                 return _answer(request, "ok.", self.used, self.call)
             return _answer(request, "ok.", _USED)
 
     def size(self, body: Json) -> int:
-        """Return the same size for every request: the context is full when the script says so."""
+        """Return the same size for every request; only ``used`` reports a full context."""
         return _USED
 
     def tool(self, name: str, arguments: Json) -> str:
-        """Return nothing: no tool of a scenario is on offer."""
+        """Return an empty text: no scenario's tools are offered."""
         return ""
 
     def broke(self, error: Exception) -> None:
-        """Note nothing: the agent is told, and what it lacks shows in the proof."""
+        """Ignore the error: the agent gets it, and the proof shows the effect."""
 
 
 def _answer(
@@ -98,13 +98,13 @@ def _answer(
     if call is not None:
         return Answer("", [Call("call_1", *call)], used, model=request.model)
     if request.body.get("generationConfig", {}).get("responseMimeType") == "application/json":
-        # Gemini CLI asks who is to speak next.
+        # Gemini CLI asks who speaks next.
         text = json.dumps({"reasoning": text, "next_speaker": "user"})
     return Answer(text, (), used, max(1, len(text) // 4), request.model)
 
 
 def _last_user(said: list[Said]) -> str:
-    """The last text of the user's that holds a turn of ours, else the last one."""
+    """Return the user's last text that holds one of our turns, else the user's last text."""
     users = [one.text for one in said if one.role == "user"]
     return next((text for text in reversed(users) if TURN in text), users[-1] if users else "")
 
@@ -116,5 +116,5 @@ def _asks_for_summary(said: list[Said], tools: tuple[str, ...]) -> bool:
     spoken = [at for at, one in enumerate(said) if one.role in ("assistant", "tool")]
     newest = [one.text for one in said[spoken[-1] + 1 if spoken else 0 :] if one.role == "user"]
     asked = any(word in text.lower() for text in newest for word in _SUMMARY_WORDS)
-    # With the history as one text and without tools; or as one more message behind it.
+    # Agents send the history as one text without tools, or the request as one more message.
     return asked and (not tools or not any(TURN in text for text in newest))

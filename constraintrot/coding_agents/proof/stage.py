@@ -1,8 +1,8 @@
 """A throw-away home with a copy of a user's settings and pins, in which a proof is played.
 
-The settings are copied to the byte, but for the path of the pin's hook, which becomes that of
-the copy: the hook that was installed runs there, on a copy of the rules. Codex runs no hooks but
-those that it is told to trust.
+The settings are copied to the byte, except that the path of the pin's hook becomes the copy's:
+the installed hook runs there, on a copy of the rules. Codex runs only the hooks that it is told
+to trust.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class Plan:
     """The texts to look for, and their places.
 
     Attributes:
-        agent: its name.
-        texts: what the hook of each pin hands out.
+        agent: the agent's name.
+        texts: the text that each pin's hook hands out.
         rules: the copy of the rules that is amended.
         kind: of these rules.
-        trust: a copy of the user's folder in which the agent is asked whether it trusts the
-            hooks, and the project that it is asked for; empty for an agent that asks nobody.
-        hooks: what the command of each hook of ours holds.
+        trust: for Codex, a copy of the user's folder and the project, with which Codex is asked
+            whether it trusts the hooks; otherwise empty.
+        hooks: for each pin, a text that its hook's command holds.
     """
 
     agent: str
@@ -57,11 +57,11 @@ class Plan:
 
     @classmethod
     def read(cls, folder: Path) -> Plan:
-        """The plan in a folder that was staged."""
+        """Read the plan in a staged folder."""
         return cls(**json.loads((folder / _PLAN).read_text(encoding="utf-8")))
 
     def amend(self) -> None:
-        """Add a rule."""
+        """Add ``AMENDMENT`` to the copy of the rules."""
         if self.kind == "seeds":
             (Path(self.rules) / "check-amended.md").write_text(f"{AMENDMENT}\n", encoding="utf-8")
         else:
@@ -70,11 +70,11 @@ class Plan:
 
 
 def stage(records: Sequence[Record], folder: Path) -> None:
-    """Copy what some pins of one agent need, and the settings that they are in.
+    """Copy the files of some pins of one agent, and the agent's settings.
 
     Args:
         records: the pins that are in force together, the user's first.
-        folder: an empty one, which gets ``home``, ``work`` and the plan.
+        folder: an empty folder, which gets ``home``, ``work`` and the plan.
 
     Raises:
         ConstraintRotError: a pin or its rules cannot be read.
@@ -111,7 +111,7 @@ def _copied(compiled: dict[str, Any], place: Path) -> Source:
     place.mkdir()
     source = source_of(compiled)
     if compiled.get("signed"):
-        # Nobody but the owner can sign the amendment that is played.
+        # Only the owner could sign the amendment, so the copy is a plain file.
         copy = place / "rules.txt"
         copy.write_text("\n\n".join(compiled["contents"].values()), encoding="utf-8")
         return Source("rules", copy)
@@ -122,7 +122,7 @@ def _copied(compiled: dict[str, Any], place: Path) -> Source:
 
 
 def _pin(pin: Pin, copy: Pin, source: Source) -> str:
-    """Copy a pin's folder; the text that its hook hands out."""
+    """Copy a pin's folder, and return the text that its hook hands out."""
     compiled = read_compiled(pin.folder)
     (copy.folder / "sessions").mkdir(parents=True)
     shutil.copyfile(pin.folder / "hook.py", copy.folder / "hook.py")
@@ -148,7 +148,7 @@ def _settings(path: Path, copy: Path, moved: Mapping[str, str]) -> None:
     if data is None:
         return
     for old, new in moved.items():
-        # In a string of JSON, of TOML or of a program's text, quoted for a shell or not.
+        # The path is in a string of JSON, TOML or a program, and may be quoted for a shell.
         pairs = ((shlex.quote(old), shlex.quote(new)), (old, new))
         for pair, ascii_only in product(pairs, (False, True)):
             words = (json.dumps(one, ensure_ascii=ascii_only)[1:-1] for one in pair)
@@ -159,9 +159,9 @@ def _settings(path: Path, copy: Path, moved: Mapping[str, str]) -> None:
 
 
 def _trusting(record: Record, folder: Path) -> tuple[str, str]:
-    """Copy the settings that say which hooks the user trusts, named by the hooks' file.
+    """Copy the settings that state which hooks the user trusts, by the path of the hooks' file.
 
-    The hooks themselves stay as they are: what is trusted is their text.
+    The hooks' file is copied unchanged, because the trust is in its text.
     """
     agent, trust = record.pin.agent, folder / "trust"
     trust.mkdir()
@@ -179,13 +179,13 @@ _TRUSTED: Final = ("trusted", "managed")
 def untrusted(
     program: str, project: str, variables: Mapping[str, str], parts: Sequence[str], events: int
 ) -> str | None:
-    """Return why hooks are not run; None where all of them are trusted.
+    """Return why Codex does not run the hooks; None if all of them are trusted.
 
     Args:
-        program: Codex.
-        project: the folder that is worked in.
-        variables: of the environment, ``CODEX_HOME`` among them.
-        parts: what the commands of each pin's hooks hold.
+        program: Codex's program.
+        project: the working folder.
+        variables: the environment, including ``CODEX_HOME``.
+        parts: for each pin, a text that its hooks' commands hold.
         events: the number of hooks of a pin.
 
     Raises:

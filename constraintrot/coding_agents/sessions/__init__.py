@@ -1,4 +1,4 @@
-"""Session files of any format: recognised by what is in them, not by their names."""
+"""Session files of any format, recognised by their content, not by their names."""
 
 import os
 import sqlite3
@@ -40,10 +40,10 @@ from constraintrot.extras import installed
 FORMATS: tuple[Format, ...] = tuple(
     one.FORMAT for one in (claude, codex, opencode, gemini, qwen, pi, copilot, atif)
 )
-# Recorded model calls. Each has a TITLE; `sniff` of a record; `units`, its calls with their
-# lines; and `read` of one.
+# Recorded model calls. Each module has a TITLE, `sniff` (of a record), `units` (the calls with
+# their lines) and `read` (of a call).
 CALLS: tuple[Any, ...] = (langsmith_runs, otlp, message_lists)
-# Records that are looked at before a file is called foreign.
+# Records that are checked before a file counts as foreign.
 _LOOKED_AT = 40
 # A file that is one JSON value cannot be streamed.
 LARGEST_VALUE = 256 * 1024 * 1024
@@ -52,7 +52,7 @@ _SQLITE = b"SQLite format 3\x00"
 
 
 def on_this_machine(home: Path | None = None) -> list[Path]:
-    """The session files of the agents on this machine, the newest first."""
+    """Return the session files of the agents on this machine, the newest first."""
     base = Path.home() if home is None else home
     places = [place.replace("~", str(base), 1) for one in FORMATS for place in one.places]
     found = {Path(path) for place in places for path in iglob(place)}
@@ -60,7 +60,7 @@ def on_this_machine(home: Path | None = None) -> list[Path]:
 
 
 def sessions(path: Path) -> Iterator[Session | Refused]:
-    """The sessions of a file, or of all files of a folder.
+    """Yield the sessions of a file, or of all files of a folder.
 
     Links to folders are not followed; links to files are.
     """
@@ -120,7 +120,7 @@ def _inspect(path: Path, size: int) -> Iterator[Session | Refused]:
 def _by_others(
     path: Path, read: Callable[[], Iterator[Session | Refused]]
 ) -> Iterator[Session | Refused]:
-    """Yield the sessions that another package reads; its errors refuse the file."""
+    """Yield the sessions that another package reads; an error of the package refuses the file."""
     try:
         yield from read()
     except Exception as error:
@@ -148,7 +148,7 @@ def _text(path: Path, size: int, head: bytes) -> Iterator[Session | Refused]:
 
 
 def _recorded_calls(path: Path, size: int, whole: Sequence[Record]) -> Iterator[Session | Refused]:
-    """The sessions of a file of model calls: one JSON value, or lines of them."""
+    """Yield the sessions of a file of model calls, which is one JSON value or lines of JSON."""
     lost = Losses()
     with path.open("rb") as stream:
         told = enumerate(whole, 1) if whole else records(stream, lost)
@@ -191,7 +191,7 @@ def _whole(path: Path, form: Format, losses: Losses) -> Iterator[Event]:
 
 
 def _values(path: Path, size: int, head: bytes) -> list[Record]:
-    """The objects of a file that is one JSON object, or a list of them, over many lines."""
+    """Return the objects of a file that is one JSON object or list, maybe over many lines."""
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if start not in (b"{", b"[") or size > LARGEST_VALUE:
         return []

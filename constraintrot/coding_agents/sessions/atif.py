@@ -1,9 +1,9 @@
 """ATIF, the trajectory format of Harbor and others: one JSON object with ``steps``.
 
 A system step whose ``extra.context_management`` says ``compaction`` and ``replace`` stands
-for a compaction. The new context is what that step observed; where it observed nothing, the
-user's step after it. Inspect Scout's source keeps the earlier steps in the context, so by it
-every rule would survive; therefore this reader, which needs no package of another's.
+for a compaction. The new context is that step's observation or, without one, the user's step
+after it. Inspect Scout's source keeps the earlier steps in the context, so every rule would
+survive there; this reader does not, and needs no other package.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ def sniff(record: Record) -> bool:
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """The events of trajectories; what is counted as lines are steps."""
+    """Yield the events of trajectories; the line numbers count steps."""
     for _, record in lines:
         yield Facts(string(record, "session_id"), version=_version(record))
         yield from _steps(record, losses)

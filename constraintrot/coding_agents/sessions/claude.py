@@ -1,8 +1,8 @@
 """Claude Code: ``~/.claude/projects/CWD-WITH-DASHES/SESSION.jsonl``.
 
-A compaction is a line ``system/compact_boundary``; the summary and what the agent
-re-attaches follow it. The system prompt is in lines that are the vendor's and are
-not read; a root CLAUDE.md is sent with each request and stands in no line of its own.
+A compaction is a line ``system/compact_boundary``; the summary and the re-attached files
+follow it. The system prompt is in the vendor's own lines, which are not read; a root
+CLAUDE.md is sent with each request and has no line of its own.
 """
 
 import re
@@ -25,18 +25,18 @@ from constraintrot.coding_agents.sessions.json_lines import at, items, plain, st
 from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
 
 _KINDS = frozenset(["user", "assistant", "system", "attachment"])
-# Written by the agent into user lines: what a command, a hook, an editor or another agent said.
+# Texts of commands, hooks, editors or other agents that the agent writes into user lines.
 _NOT_TYPED = re.compile(
     r"\s*(?:<(?:command-(?:name|message|args)|local-command-\w+|bash-(?:input|stdout|stderr)"
     r"|system-reminder|task-notification|teammate-message|cross-session-message|channel"
     r"|ide_\w+|user-prompt-submit-hook)\b|Another Claude session sent a message:)"
 )
 _CONTINUED = "This session is being continued from a previous conversation"
-# The agent's words about a call that the user refused, and what the user said instead.
+# The agent's words about a refused call, and before the user's words about it.
 _REFUSED = "The user doesn't want to proceed with this tool use."
 _INSTEAD = "To tell you how to proceed, the user said:\n"
 _CLARIFIES = "The user wants to clarify these questions."
-# What the agent puts behind the results of its tools.
+# A reminder that the agent appends to its tools' results.
 _REMINDER = re.compile(r"\s*<system-reminder>.*?</system-reminder>", re.DOTALL)
 
 
@@ -54,7 +54,7 @@ def sniff(record: Record) -> bool:
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """The events of a session."""
+    """Yield the events of a session."""
     calls = Calls()
     begun = False
     for number, record in lines:
@@ -70,7 +70,7 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
             if record.get("subtype") == "compact_boundary":
                 yield _boundary(number, record)
             else:
-                # Without a text; but a compaction may name it as the last that it keeps.
+                # Its key only: a compaction may name it as the last message that it keeps.
                 yield Message("system", "", "system", number, key=string(record, "uuid"))
         elif kind == "attachment":
             yield from _attachment(number, record)
@@ -95,7 +95,7 @@ def _attachment(number: int, record: Record) -> Iterator[Message]:
         time, key = string(record, "timestamp"), string(record, "uuid")
         yield Message("user", typed, "user", number, time, key=key)
         return
-    # One without a text is taken in too: a compaction may name it as the last that it keeps.
+    # Even without a text: a compaction may name it as the last message that it keeps.
     text = _all_text(attached)
     kind = string(attached, "type")
     path = next(
@@ -117,7 +117,7 @@ def _attachment(number: int, record: Record) -> Iterator[Message]:
 
 
 def _is_typed(attached: object) -> bool:
-    """Return whether an attachment is what the user typed while the agent worked."""
+    """Return whether an attachment is text that the user typed while the agent worked."""
     return (
         at(attached, "type") == "queued_command"
         and at(attached, "commandMode") in (None, "prompt")
@@ -127,12 +127,12 @@ def _is_typed(attached: object) -> bool:
 
 
 def _is_human(record: object) -> bool:
-    """Return whether nobody else is named as who wrote: another agent, a background task."""
+    """Return whether no other author is named, such as another agent or a background task."""
     return at(record, "origin", "kind") in (None, "human")
 
 
 def _all_text(value: object, deep: int = 6) -> str:
-    """All longer texts of an attachment, whatever its kind calls them."""
+    """Return all texts of an attachment under any key, except names, paths and ids."""
     if isinstance(value, str):
         return value
     if deep == 0:
@@ -160,7 +160,7 @@ def _message(number: int, record: Record, calls: Calls) -> Iterator[Message]:
             for part in items(message, "content")
             if at(part, "type") == "tool_use"
         )
-        # What a sub-agent reads is not in this context; what it calls is done all the same.
+        # A sub-agent's texts are not in this context, but its calls are executed.
         text, origin = ("", "sub-agent") if side else (text_parts(content), "")
         if text or made:
             yield Message("assistant", text, "agent", number, time, origin, key, made)
@@ -192,16 +192,15 @@ def _told(content: object, *, machine: bool) -> tuple[str, str]:
             continue
         own.append(text)
         if not machine and text.lstrip().startswith("<command-"):
-            # What is typed behind a command's name.
+            # The text typed after a command's name.
             typed.append(text.partition("<command-args>")[2].rpartition("</command-args>")[0])
     return "\n".join(filter(None, typed)), "\n".join(filter(None, own))
 
 
 def _is_refusal(given: Message, record: Record, *, failed: bool) -> bool:
-    """Return whether a result holds the user's refusal of a call, and not a tool's words alike.
+    """Return whether a result is the user's refusal of a call, and not a tool's similar text.
 
-    Lines of newer versions say so. In those of older ones an error of an MCP server has the
-    same form.
+    Newer versions mark a refusal. In older ones an error of an MCP server has the same form.
     """
     if "toolDenialKind" in record:
         return given.text.startswith(_REFUSED) and record["toolDenialKind"] == "user-rejected"
@@ -210,7 +209,7 @@ def _is_refusal(given: Message, record: Record, *, failed: bool) -> bool:
 
 
 def _result(given: Message, record: Record, *, failed: bool) -> Iterator[Message]:
-    """Yield a tool's result, and apart from it what the user and the agent said in it."""
+    """Yield a tool's result, and separately the words of the user and the agent in it."""
     if _is_refusal(given, record, failed=failed):
         said = given.text.partition(_INSTEAD)[2]
         yield replace(given, text=given.text.removesuffix(said), channel="system", origin="")

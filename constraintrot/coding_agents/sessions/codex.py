@@ -1,8 +1,7 @@
 """Codex: ``~/.codex/sessions/Y/M/D/rollout-*.jsonl``.
 
-A ``compacted`` line holds the whole new context. With a provider that compacts on its
-own side the summary is an encrypted item, of which nothing can be said; who publishes a
-session may have taken that item out.
+A ``compacted`` line holds the whole new context. If the provider compacts on its own side,
+the summary is an encrypted item that cannot be read; published sessions may lack that item.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,17 +21,17 @@ from constraintrot.coding_agents.sessions.events import (
 from constraintrot.coding_agents.sessions.json_lines import at, plain, string
 from constraintrot.coding_agents.sessions.tools import Calls
 
-# User turns that stay beside a summary in versions that do not write the new context out.
+# Characters of user turns kept beside a summary, in versions without the whole new context.
 _NEWEST = 80_000
 _PROJECT = ("# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>")
 _SYSTEM = ("<environment_context>", "<permissions", "<collaboration", "<turn_aborted>", "<skill",
            "<hook_prompt", "<user_action>", "<goal_context>", "<codex_internal_context",
            "<extension_context>", "<additional_context", "<recommended_plugins")  # fmt: skip
-# In the user's name: the output of a command of the user's, and what another agent reports.
+# In the user's name: the output of the user's command, and another agent's report.
 _OTHERS: Mapping[str, Channel] = {
     "<user_shell_command>": "tool", "<subagent_notification>": "agent",
 }  # fmt: skip
-# An editor's account of its files and of what is selected in them, before what was typed.
+# An editor's list of files and selections, before the typed text.
 _EDITOR = ("# Context from my IDE setup", "# Files mentioned by the user")
 _TYPED = "## My request for Codex:"
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
@@ -47,9 +46,9 @@ def sniff(record: Record) -> bool:
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """The events of a session."""
+    """Yield the events of a session."""
     calls = Calls()
-    # Hashes of the user's turns: a session may have many, and long ones.
+    # Hashes of the user's turns, because a session may have many long turns.
     typed: set[int] = set()
     aside: bool | None = None
     for number, record in lines:
@@ -57,7 +56,7 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
         time = string(record, "timestamp")
         if kind == "session_meta":
             if aside is None:
-                # A sub-agent's file may go on with the lines of the session that it is of.
+                # A sub-agent's file may continue with the lines of its parent session.
                 named = string(payload, "thread_source") == "subagent"
                 aside = named or at(payload, "source", "subagent") is not None
             yield Facts(
@@ -122,13 +121,13 @@ def _item(number: int, item: object, time: str, calls: Calls) -> Iterator[Messag
         made = calls.made(at(item, "call_id"), _name(item), _arguments(item))
         yield Message("assistant", "", "agent", number, time, calls=(made,))
     elif kind in _OUTPUTS:
-        # Not as the others' results: an instruction file that Codex reads is a file like any.
+        # Unlike in other formats, an instruction file that Codex reads is an ordinary file.
         channel, origin = calls.answered(at(item, "call_id"))
         yield Message("tool", plain(at(item, "output")), channel, number, time, origin)
 
 
 def _of_user(number: int, item: object, time: str) -> Iterator[Message]:
-    """The messages of one in the user's name: what was typed, and what Codex put beside it."""
+    """Yield the parts of a user message: the typed text, and Codex's additions."""
     content = at(item, "content")
     typed = list[str]()
     for part in content if isinstance(content, list) else [content]:

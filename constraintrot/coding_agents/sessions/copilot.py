@@ -24,7 +24,7 @@ from constraintrot.coding_agents.sessions.tools import Calls
 
 _PREFIXES = ("session.", "user.", "assistant.", "tool.", "system.", "hook.", "abort", "skill.",
              "subagent.")  # fmt: skip
-# Who else writes turns in the user's name.
+# Sources other than the user that write turns in the user's name.
 _OTHERS = ("skill", "agent", "system", "autopilot")
 # The instruction files that the agent puts into its system message.
 _INSTRUCTIONS = re.compile(r"<custom_instruction>\n(.*?)\n</custom_instruction>", re.DOTALL)
@@ -36,7 +36,7 @@ def sniff(record: Record) -> bool:
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """The events of a session."""
+    """Yield the events of a session."""
     calls = Calls()
     for number, record in lines:
         kind, data = record.get("type"), record.get("data")
@@ -48,7 +48,7 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
                 string(data, "copilotVersion"),
             )
         elif string(record, "agentId"):
-            # Of a sub-agent only the calls: its texts are not in the context.
+            # Only a sub-agent's calls: its texts are not in the context.
             if kind == "assistant.message":
                 yield replace(_reply(number, data, time, key, calls), text="", origin="sub-agent")
         elif kind == "session.compaction_complete":
@@ -72,7 +72,7 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
 
 
 def _system(number: int, text: str, time: str, key: str) -> Iterator[Message]:
-    """Yield a system message, and apart from it the instruction files that stand in it."""
+    """Yield a system message, and separately the instruction files in it."""
     yield Message("system", _INSTRUCTIONS.sub("", text), "system", number, time, key=key)
     for place, file in enumerate(_INSTRUCTIONS.findall(text)):
         named = f"{key}:{place}"

@@ -1,4 +1,4 @@
-"""A session as it is read: messages, tool calls and compactions, in order; and its format."""
+"""A session's events (messages, tool calls and compactions), and its format."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Call:
 
     Attributes:
         function: the tool's name.
-        arguments: decoded; a text that is no JSON object is under ``input``.
+        arguments: decoded; a text that is not a JSON object is under ``input``.
     """
 
     function: str
@@ -41,19 +41,19 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something that the model was shown, or said.
+    """A message that the model was shown, or wrote.
 
     Attributes:
         role: who spoke, as the model sees it.
         text: its text; thinking is left out.
-        channel: how it came.
-        line: where in the file, counted from 1; of a database the row's number, of a session
-            that is one JSON value the message's.
+        channel: how it reached the model.
+        line: line of the file, from 1; the row's number in a database, the message's number in
+            a session that is one JSON value.
         time: as written in the file; empty if there is none.
-        origin: the tool, and the file that it read, where it came by one.
+        origin: the file or the tool that it came from; empty if it came from neither.
         key: the format's own identifier; empty if there is none.
         calls: the tool calls in it.
-        attached: the agent put it there itself, as it re-attaches files after a compaction.
+        attached: whether the agent added it itself, as it re-attaches files after a compaction.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -72,10 +72,10 @@ class Kept:
     """The earlier messages that a compaction keeps, if the new context is not written out.
 
     Attributes:
-        first: key of the first message kept; it and all after it.
-        last: key of the last one kept, or empty for all from the first on.
-        channels: channels of which everything is kept.
-        newest_characters: of these channels, no more than so many characters, the newest.
+        first: key of the first message kept.
+        last: key of the last message kept; empty if all from the first on are kept.
+        channels: channels whose messages are all kept.
+        newest_characters: limit on the characters kept of these channels, the newest first.
     """
 
     first: str = ""
@@ -86,15 +86,15 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """The history was replaced by a shorter one.
+    """A replacement of the history by a shorter one.
 
     Attributes:
         line: where in the file.
         time: as written in the file.
         trigger: ``auto``, ``manual``, or empty.
-        replacement: the whole new context; None where it has to be rebuilt.
+        replacement: the whole new context; None if it has to be rebuilt.
         kept: how it is rebuilt; the attached messages that follow belong to it too.
-        certainty: how sure the context after it is.
+        certainty: how well the new context is known.
         counted: False for a history that was rewritten without a summary (a rewind).
     """
 
@@ -107,10 +107,10 @@ class Compaction:
     counted: bool = True
 
     def told_apart(self, seen: Collection[int]) -> Compaction:
-        """The compaction; what stands in the user's name and he never said is the summary.
+        """Return the compaction with the user messages that are new in it marked as summaries.
 
         Args:
-            seen: hashes of what was said to the model before.
+            seen: hashes of the texts that the model was shown before.
         """
         new = self.replacement and tuple(
             replace(one, channel="summary")
@@ -123,7 +123,7 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts that a session states about itself; a value that is not empty replaces an earlier one."""
+    """Facts that a session states about itself; non-empty values replace earlier ones."""
 
     session: str = ""
     cwd: str = ""
@@ -138,8 +138,8 @@ class Losses:
     """Counts of the unreadable parts of a file, so that a loss is never silent.
 
     Attributes:
-        broken: lines that are no record of the format.
-        too_long: lines longer than is read.
+        broken: lines that are not records of the format.
+        too_long: lines above the length limit.
         first: number of the first line of either kind.
         unknown: records of a kind that the reader does not know.
     """
@@ -167,11 +167,11 @@ class Format:
         name: short, as in the report.
         title: the agent.
         sniff: whether a record is of this format.
-        read: the events of the numbered records; told what it cannot read.
-        skip: marks of records that nobody reads, looked for before they are parsed.
-        places: where its sessions lie, with ``*``.
-        project_files: instruction files that the agent sends with each request, so that
-            they are in every context though the session file does not hold them.
+        read: yields the events of the numbered records, and counts what it cannot read.
+        skip: marks of unused records, which are dropped before they are parsed.
+        places: glob patterns of its session files.
+        project_files: instruction files that the agent sends with each request: they are in
+            every context but not in the session file.
     """
 
     name: str
@@ -188,13 +188,13 @@ class Session:
     """A session that can be read, any number of times.
 
     Attributes:
-        path: the file, or what names the source.
-        name: the path, with the session where a file holds several.
+        path: the file, or the name of another source.
+        name: the path, and the session's id if a file holds several.
         format: name of the format.
         title: the agent.
         size: bytes of the file.
         project_files: instruction files that this agent sends with each request.
-        events: opens it anew; counts what it cannot read.
+        events: reads the session from its start, and counts what it cannot read.
     """
 
     path: Path
@@ -208,7 +208,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Refused:
-    """A file that is no session, or cannot be read, and why."""
+    """A file that is not a session or cannot be read, and the reason."""
 
     path: Path
     why: str

@@ -1,9 +1,8 @@
 """Gemini CLI: ``~/.gemini/tmp/PROJECT/chats/session-*.jsonl``.
 
-A compaction has no mark: a ``$set`` line replaces all messages, and one of the first of
-the new history holds a ``<state_snapshot>``. The same line is written whenever a session
-is resumed, so only a snapshot that was not there before is a compaction. A reply is
-written again when its tools have answered.
+A compaction has no mark: a ``$set`` line replaces all messages, and one of the first new
+messages holds a ``<state_snapshot>``. A resumed session writes the same line, so only a new
+snapshot is a compaction. A reply is written again when its tools have answered.
 """
 
 import re
@@ -28,13 +27,13 @@ from constraintrot.coding_agents.sessions.tools import Calls, with_nested
 _HEAD = ("This is the Gemini CLI", "This is the Qwen Code", "<session_context>")
 _OWN = (*_HEAD, "<system-reminder>", "<hook_context>", "Here is the user's editor context",
         "Here is a summary of changes in the user's editor context")  # fmt: skip
-# Behind it come the files and resources that a prompt names with an @.
+# The files and resources that a prompt names with an @ follow this line.
 _REFERENCED = "--- Content from referenced files ---"
 SNAPSHOT = "<state_snapshot>"
 
 
 def texts(parts: object) -> str:
-    """The text of parts; thoughts are left out."""
+    """Return the text of parts, without thoughts."""
     if isinstance(parts, str):
         return parts
     listed = parts if isinstance(parts, list) else [parts]
@@ -47,7 +46,7 @@ def texts(parts: object) -> str:
 
 
 def content(entry: object, number: int, time: str, key: str, calls: Calls) -> Iterator[Message]:
-    """The messages of one content entry: its text, its calls, its results."""
+    """Yield the messages of a content entry: its text, calls and results."""
     parts = at(entry, "parts")
     listed: Sequence[object] = parts if isinstance(parts, list) else [parts]
     model = at(entry, "role") in ("model", "assistant")
@@ -64,7 +63,7 @@ def content(entry: object, number: int, time: str, key: str, calls: Calls) -> It
         elif given is None or model:
             said.append(part)
         elif text := texts([part]):
-            # What a tool gives back beside its response, as the files that it read.
+            # A tool's further content, such as the files that it read.
             yield replace(given, text=text)
     text = texts(said)
     if model and (text or made):
@@ -74,7 +73,7 @@ def content(entry: object, number: int, time: str, key: str, calls: Calls) -> It
 
 
 def _of_user(parts: Iterable[object], number: int, time: str, key: str) -> Iterator[Message]:
-    """The messages of one in the user's name: what was typed, and what the agent put beside it."""
+    """Yield the parts of a user message: the typed text, and the agent's additions."""
     told = [text for part in parts if (text := texts([part]))]
     if told[0].lstrip().startswith(_HEAD):
         told = ["\n".join(told)]
@@ -99,18 +98,18 @@ def _of_user(parts: Iterable[object], number: int, time: str, key: str) -> Itera
 
 
 def channel_of(text: str) -> Channel:
-    """The channel of a user entry, some of which the agent writes itself."""
+    """Return the channel of a user entry; the agent writes some of them itself."""
     if SNAPSHOT in text:
         return "summary"
     return "system" if text.lstrip().startswith(_OWN) else "user"
 
 
-# The snapshot stands in the first messages of a compacted history.
+# The snapshot is among this many first messages of a compacted history.
 _FIRST = 3
-# What the agent says of the folder and of instruction files, at the head of each history.
+# The agent's account of the folder and the instruction files, at the head of each history.
 _FOLDER = re.compile(r"Workspace Directories:\*\*\s*\n\s*- (\S.*)")
 _LOADED = re.compile(r"--- Context from: ([^\n]{1,1000}) ---\n")
-# Files that a text opens and does not close, before it is taken for no such text.
+# Most files that a text opens without closing before the search in it stops.
 _MOST_UNCLOSED = 100
 
 
@@ -130,9 +129,9 @@ def sniff(record: Record) -> bool:
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """The events of a session.
+    """Yield the events of a session.
 
-    A sub-agent has a file of its own. What stands there as the user's is the agent's request.
+    A sub-agent has its own file, in which the user's messages are the agent's requests.
     """
     aside = False
 
@@ -158,14 +157,14 @@ def _read(lines: Iterable[tuple[int, Record]]) -> Iterator[Event]:
                 new = one.replacement or ()
                 snapshot = _snapshot(new) or snapshot
                 yield from _folder(new)
-                # A session that is resumed in a new file begins with its whole history.
+                # A session resumed in a new file starts with its whole history.
                 yield from [one] if begun or one.counted else new
                 begun = begun or any(each.channel in ("user", "agent") for each in new)
         elif "$rewindTo" in record:
             yield _rewound(number, record)
         elif "projectHash" in record:
             yield Facts(string(record, "sessionId"), string(record, "cwd"))
-            # The form of before: one object for the whole session.
+            # The older form: one object for the whole session.
             for place, entry in enumerate(items(record, "messages"), 1):
                 yield from _entry(place, entry, calls)
         else:
@@ -174,7 +173,7 @@ def _read(lines: Iterable[tuple[int, Record]]) -> Iterator[Event]:
 
 
 def _folder(new: Sequence[Message]) -> Iterator[Facts]:
-    """The folder that the agent worked in, which only its own words say."""
+    """Yield the agent's working folder, which only its own text states."""
     for one in new[:_FIRST]:
         if one.channel == "system" and (said := _FOLDER.search(one.text)):
             yield Facts(cwd=said[1].strip())
@@ -197,7 +196,7 @@ def _replaced(number: int, record: Record, before: str) -> Iterator[Compaction]:
 
 
 def _snapshot(new: Sequence[Message]) -> str:
-    """The summary that a history begins with; empty if it has none."""
+    """Return the summary at the start of a history; empty if it has none."""
     return next((one.text for one in new[:_FIRST] if one.channel == "summary"), "")
 
 
@@ -212,7 +211,7 @@ def _entry(number: int, entry: object, calls: Calls) -> Iterator[Message]:
 
 
 def _without_files(text: str) -> tuple[list[tuple[str, str]], str]:
-    """The instruction files that a text holds, by path, and the text without them."""
+    """Return the instruction files in a text (path, content), and the text without them."""
     files: list[tuple[str, str]] = []
     rest: list[str] = []
     unclosed: set[str] = set()

@@ -1,6 +1,6 @@
-"""Inspect's messages and events as the doctor's: of its logs, and of Scout's transcripts.
+"""Inspect's messages and events, of logs and Scout's transcripts, as session events.
 
-A trace that records model calls and no compactions shows them by the calls' inputs.
+In a trace that records no compactions, they are detected by the inputs of the model calls.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage
 
 
-# Models whose calls are no part of the agent's conversation; ``grader`` is Inspect's own.
+# Roles whose calls are not part of the agent's conversation; ``grader`` is Inspect's own.
 _OTHERS = frozenset({*ROLES, "grader", "author"} - {"agent", "summarizer"})
 
 _SHORTEST_SUMMARY = 20
-# Messages that have to be gone, so that one that was edited is no compaction.
+# Fewest missing messages for a compaction, so that an edited message is not one.
 _FEWEST = 2
-# Earlier calls that one may go on from, or whose answer may be its summary.
+# Number of earlier calls that a call may continue, or whose answer may be its summary.
 _RECENT = 4
-# Sources that leave what a compaction dropped in the later inputs, or hide what it put in.
+# Sources that leave the dropped messages in later inputs, or hide the new ones.
 _UNTOLD = ("atif", "opaque")
 
 
@@ -51,17 +51,17 @@ def conversation(
     *,
     by_input: bool = False,
 ) -> Iterator[Event]:
-    """The events of a sample or transcript.
+    """Yield the events of a sample or transcript.
 
-    Where it has model events, each context is the one that the model was sent, so that
-    compactions are known exactly; else it has the messages alone.
+    With model events, each context is the input that the model was sent, so compactions are
+    known exactly; otherwise only the messages are known.
 
     Args:
-        session: its identifier.
+        session: the identifier.
         messages: the conversation.
-        events: what was recorded of it; may be empty.
-        by_input: whoever recorded them knows no compactions, so that one is told by the
-            input of a call that leaves most of the former's messages out.
+        events: the recorded events; may be empty.
+        by_input: whether to detect compactions by inputs that leave out most of an earlier
+            call's messages, because the recording has no compactions.
     """
     yield Facts(session)
     told = list(_recorded(marked(events) if by_input else events))
@@ -97,7 +97,7 @@ def _recorded(events: Iterable[InspectEvent]) -> Iterator[Event]:
         assert event.event == "model"
         time = event.timestamp.isoformat() if event.timestamp else ""
         if _is_summary(event, [one for _, one in listed[place + 1 : place + 3]]):
-            # It shows the history, and what is asked of the summarizer.
+            # The input is the history, followed by the request to the summarizer.
             shown = _before_request(event.input)
         elif event.role in _OTHERS:
             continue
@@ -119,7 +119,7 @@ def _recorded(events: Iterable[InspectEvent]) -> Iterator[Event]:
 
 
 def _asides(events: Iterable[InspectEvent]) -> set[str]:
-    """The spans in which the scaffold ``review`` asks the agent, beside its conversation."""
+    """Return the spans in which the scaffold ``review`` asks the agent outside its conversation."""
     begun = [one for one in events if one.event == "span_begin"]
     named = {one.id for one in begun if one.name == REVIEW}
     ours = {one.parent_id for one in begun if one.name == RECALL and one.parent_id in named}
@@ -127,7 +127,7 @@ def _asides(events: Iterable[InspectEvent]) -> set[str]:
 
 
 def _inner(events: Iterable[InspectEvent]) -> set[str | None]:
-    """The spans of sub-agents that run in a tool's call, without those that the agent hands over to."""
+    """Return the spans of sub-agents that run in a tool's call, without handovers."""
     found, handovers = set[str | None](), set[str | None]()
     for one in events:
         if one.event == "span_begin" and one.type == "handoff":
@@ -155,7 +155,7 @@ def _is_summary(event: ModelEvent, following: Sequence[InspectEvent]) -> bool:
 
 
 def _before_request(input: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """Return the history in a summarizer's input, without the request for the summary at its end.
+    """Return the history in a summarizer's input, without the final request for the summary.
 
     The result is empty if the summarizer is given the history as a single text.
     """
@@ -187,12 +187,12 @@ def _message(message: ChatMessage, number: int, time: str, calls: dict[str, Call
 
 
 def marked(events: Iterable[InspectEvent]) -> Iterator[InspectEvent]:
-    """The events, with a compaction before each model call whose context was rewritten.
+    """Yield the events, with a compaction before each model call whose context was rewritten.
 
-    A call's context was rewritten where most messages of an earlier call are not in it, and it
-    goes on with that one: by a message of it, or by an answer that is now told to the model as
-    a summary. A call of another agent in the same trace does neither. A call beside the
-    conversation, as one for its title, is no compaction: a later call has the messages again.
+    A context was rewritten if it lacks most messages of an earlier call but continues that call:
+    by one of its messages, or by an answer that is now a summary. Calls of other agents in the
+    trace do not continue it. A side call, such as for a title, is not a compaction: a later call
+    has the messages again.
     """
     from inspect_ai.event import CompactionEvent
 
@@ -201,7 +201,7 @@ def marked(events: Iterable[InspectEvent]) -> Iterator[InspectEvent]:
     recent: list[ModelEvent] = []
     for at, event in enumerate(told):
         if event.event == "model":
-            # A sub-agent's calls may stand between two of the agent's.
+            # A sub-agent's calls may come between two of the agent's.
             former = (one for one in reversed(recent) if goes_on(one, event, recent))
             before = None if known else next(former, None)
             if before is not None and _rewrites(before, event):
@@ -220,19 +220,19 @@ def _rewrites(before: ModelEvent, after: ModelEvent) -> bool:
 
 
 def _taken_up(before: ModelEvent, aside: ModelEvent, following: Sequence[InspectEvent]) -> bool:
-    """Return whether one of the next calls has again what a call between left out."""
+    """Return whether one of the next calls has the messages again that a side call left out."""
     gone = set(_texts(before.input)) - set(_texts(aside.input))
     calls = [one for one in following if one.event == "model"]
     return any(gone <= set(_texts(one.input)) for one in calls[:_RECENT])
 
 
 def goes_on(before: ModelEvent, after: ModelEvent, recent: Sequence[ModelEvent]) -> bool:
-    """Return whether a call goes on from an earlier one of the same conversation.
+    """Return whether a call continues an earlier call of the same conversation.
 
     Args:
         before: the earlier call.
         after: the call.
-        recent: calls whose answers may be the summary that it goes on with.
+        recent: calls whose answers may be the summary in the call's input.
     """
     if _system(before.input) != _system(after.input):
         return False
@@ -242,9 +242,9 @@ def goes_on(before: ModelEvent, after: ModelEvent, recent: Sequence[ModelEvent])
 
 
 def is_another(before: ModelEvent, after: ModelEvent, recent: Sequence[ModelEvent]) -> bool:
-    """Return whether a call is of another conversation that begins with the same words.
+    """Return whether a call belongs to another conversation with the same beginning.
 
-    Nothing but its beginning is of the earlier call, and no answer is told to it as a summary.
+    It shares only its beginning with the earlier call, and has no earlier answer as a summary.
     """
     was, now = _texts(before.input), _texts(after.input)
     pairs = enumerate(zip(was, now, strict=False))
@@ -254,7 +254,7 @@ def is_another(before: ModelEvent, after: ModelEvent, recent: Sequence[ModelEven
 
 
 def _is_told(after: ModelEvent, recent: Sequence[ModelEvent]) -> bool:
-    """Return whether an earlier answer is told to the model in the words of somebody else."""
+    """Return whether an earlier answer is in a message that is not the assistant's."""
     shown = _texts(one for one in after.input if one.role != "assistant")
     answers = (" ".join(one.output.completion.split()) for one in recent)
     return any(
@@ -280,7 +280,7 @@ def is_log(path: Path, head: bytes) -> bool:
 
 
 def samples(path: Path) -> Iterator[tuple[str, Callable[[Losses], Iterator[Event]]]]:
-    """Name and events of each sample."""
+    """Yield the name and the events of each sample."""
     if not installed("inspect_ai"):
         raise MissingExtraError(
             f"{path} is an Inspect log, which needs inspect_ai: pip install 'constraintrot[inspect]'"

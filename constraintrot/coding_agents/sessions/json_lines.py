@@ -1,4 +1,4 @@
-"""Lines of JSON, streamed: any size of file, and a broken line costs that line."""
+"""Lines of JSON, streamed: files of any size, and a broken line is counted and skipped."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,12 +17,12 @@ _HEAD = 700
 def records(
     stream: BinaryIO, losses: Losses, skip: Sequence[bytes] = ()
 ) -> Iterator[tuple[int, Record]]:
-    """The JSON objects of a file of lines, with the number of each line.
+    """Yield the JSON objects of a file of lines, each with its line number.
 
     Args:
         stream: opened for bytes.
-        losses: counts what is no JSON object.
-        skip: what marks, in the first bytes of a line, a record that nobody reads.
+        losses: counts the lines that are not JSON objects.
+        skip: marks, near the start of a line, of records to skip.
     """
     number = 0
     while line := stream.readline(LONGEST_LINE):
@@ -41,7 +41,7 @@ def records(
 
 
 def parsed(line: bytes) -> Record | None:
-    """A line's JSON object; None where it is none."""
+    """Return the JSON object in a line; None if the line is not one."""
     found = parsed_value(line)
     return cast(Record, found) if isinstance(found, dict) else None
 
@@ -51,7 +51,7 @@ def parsed_value(line: bytes) -> object:
     try:
         return from_json(line, cache_strings="keys")
     except ValueError:
-        # Lone surrogates and bad bytes are refused there; the standard parser takes them.
+        # The fast parser refuses lone surrogates and bad bytes; the standard one takes them.
         try:
             return json.loads(line.decode("utf-8", "replace"))
         except (ValueError, RecursionError):
@@ -70,7 +70,7 @@ def _pass_over(stream: BinaryIO) -> None:
 
 
 def at(record: object, *path: str) -> Any:
-    """The value at a path of keys; None where there is none."""
+    """Return the value at a path of keys; None if there is none."""
     for key in path:
         if not isinstance(record, Mapping):
             return None
@@ -79,19 +79,19 @@ def at(record: object, *path: str) -> Any:
 
 
 def string(record: object, *path: str) -> str:
-    """The text at a path; empty where there is none."""
+    """Return the text at a path; empty if there is none."""
     found = at(record, *path)
     return found if isinstance(found, str) else ""
 
 
 def items(record: object, *path: str) -> Sequence[Any]:
-    """The list at a path; empty where there is none."""
+    """Return the list at a path; empty if there is none."""
     found = at(record, *path)
     return found if isinstance(found, list) else ()
 
 
 def plain(content: object, *, deep: int = 6) -> str:
-    """The text of content in any vendor's form: a text, parts with ``text``, or nested ones."""
+    """Return the text of any vendor's content: a text, parts with ``text``, or nested parts."""
     if isinstance(content, str):
         return content
     if deep == 0:
@@ -108,7 +108,7 @@ def plain(content: object, *, deep: int = 6) -> str:
 
 
 def text_parts(content: object) -> str:
-    """The text of content that is a text, or of its parts of type ``text`` alone."""
+    """Return a content's text: the content itself, or its parts of type ``text``."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
@@ -116,7 +116,7 @@ def text_parts(content: object) -> str:
 
 
 def call(function: object, arguments: object) -> Call:
-    """A tool call, its arguments decoded."""
+    """Return a tool call with its arguments decoded."""
     name = function if isinstance(function, str) else ""
     if isinstance(arguments, str):
         decoded = parsed(arguments.encode("utf-8", "replace"))

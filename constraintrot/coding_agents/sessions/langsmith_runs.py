@@ -1,6 +1,6 @@
-"""LangSmith's runs, as ``client.list_runs`` or an export writes them: JSON, or a run a line.
+"""LangSmith's runs, as ``client.list_runs`` or an export writes them: JSON, or one run per line.
 
-Of a trace only the runs of type ``llm`` are read; tools' results stand in the next one's input.
+Only a trace's runs of type ``llm`` are read; tools' results are in the next run's input.
 The forms are those of langsmith 0.15's wrappers and of langchain-core 1.7's tracer.
 """
 
@@ -15,7 +15,7 @@ from constraintrot.coding_agents.wire.conversation import Said
 
 TITLE = "LangSmith runs"
 _ROLES = {"human": "user", "ai": "assistant", "function": "tool"}
-# Keys of a run's metadata that name the conversation that its trace is a turn of.
+# Keys of a run's metadata that name the conversation of its trace.
 _THREADS = ("thread_id", "session_id", "conversation_id")
 _DEEPEST = 40
 
@@ -26,7 +26,7 @@ def sniff(record: Record) -> bool:
 
 
 def units(records: Sequence[tuple[int, Record]]) -> Iterator[tuple[int, Record]]:
-    """The runs that asked a model, with their lines."""
+    """Yield the runs that called a model, with their lines."""
     for line, record in records:
         yield from ((line, run) for run in _models(record))
 
@@ -40,7 +40,7 @@ def _models(run: Record, deep: int = _DEEPEST) -> Iterator[Record]:
 
 
 def read(run: Record) -> list[Recorded]:
-    """The contexts of a run; the last one with the answer."""
+    """Return the contexts of a run; the last one has the answer."""
     metadata, inputs = at(run, "extra", "metadata"), run["inputs"]
     thread = next((told for key in _THREADS if (told := string(metadata, key))), "")
     facts: dict[str, Any] = {
@@ -49,7 +49,7 @@ def read(run: Record) -> list[Recorded]:
     }
     messages = items(inputs, "messages")
     if messages and isinstance(messages[0], list):
-        # LangChain's tracer writes a list a prompt; a chat model has one.
+        # LangChain's tracer writes a list per prompt; a chat model has one prompt.
         messages = messages[0]
     given = {**inputs, "messages": [_plain(one) for one in messages]} if messages else inputs
     *before, last = (replace(one, **facts) for one in contexts(given))
@@ -65,7 +65,7 @@ def _answer(outputs: object) -> list[Said]:
 
 
 def _plain(message: Record) -> Record:
-    """A message of LangChain's as Chat Completions' have it; any other as it is."""
+    """Return a LangChain message in the form of Chat Completions; others unchanged."""
     told: Any = message.get("kwargs") if "lc" in message else message.get("data", message)
     kind = string(told, "type") or string(message, "type")
     if "role" in told or not kind:

@@ -1,6 +1,6 @@
-"""Messages as the model APIs take them: OpenAI's Chat Completions and Responses, Anthropic, Gemini.
+"""Messages in the model APIs' forms: OpenAI's Chat Completions and Responses, Anthropic, Gemini.
 
-A file is a request's body, a list of messages, a message a line, or a body a line, alone or
+A file is a request's body, a list of messages, or lines of messages or bodies; a body is alone or
 under ``body`` (OpenAI's batches) or ``request``, with the answer under ``response``. The forms
 are those of the packages openai 3.52 and anthropic 2.12.
 """
@@ -24,15 +24,15 @@ _LIST: Mapping[Protocol, str] = {"responses": "input", "gemini": "contents"}
 
 @dataclass(frozen=True)
 class Recorded:
-    """A model's context, whole, and its answer.
+    """A model's whole context, and its answer.
 
     Attributes:
         said: the messages.
-        answer: of the model.
-        thread: the identifier of the conversation; empty where the recording has none.
-        time: in ISO 8601; empty likewise.
-        after: the provider's compaction that it follows: a digest of the summary, or
-            ``opaque`` where the provider alone can read it; empty for none.
+        answer: the model's answer.
+        thread: the identifier of the conversation; empty if it is not recorded.
+        time: in ISO 8601; empty if it is not recorded.
+        after: the provider's compaction before it: a digest of the summary, or ``opaque`` if
+            only the provider can read it; empty without one.
     """
 
     said: Sequence[Said]
@@ -48,20 +48,20 @@ def sniff(record: Record) -> bool:
 
 
 def units(records: Sequence[tuple[int, Record]]) -> Iterator[tuple[int, Record]]:
-    """The calls: each body, and all bare messages as one."""
+    """Yield the calls: each body, and all bare messages as one call."""
     if lines := [record for _, record in records if _is_message(record)]:
         yield records[0][0], {"messages": lines}
     yield from (pair for pair in records if not _is_message(pair[1]))
 
 
 def read(unit: Record) -> list[Recorded]:
-    """The contexts of a body; the last one with the answer, where there is one."""
+    """Return the contexts of a body; the last one has the answer, if there is one."""
     found = contexts(_body(unit))
     return [*found[:-1], replace(found[-1], answer=answer(at(unit, "response")))]
 
 
 def contexts(body: Record) -> list[Recorded]:
-    """The contexts in a body: one, and one more for each compaction of the provider's in it."""
+    """Return the contexts in a body: one, and one more for each provider's compaction in it."""
     protocol = _protocol(body)
     if protocol is None:
         raise ValueError("no messages")
@@ -81,12 +81,12 @@ def contexts(body: Record) -> list[Recorded]:
 
 
 def said(messages: Sequence[Record]) -> list[Said]:
-    """Messages of Chat Completions' or of Anthropic's form."""
+    """Parse messages in the form of Chat Completions or Anthropic."""
     return [one for context in contexts({"messages": messages}) for one in context.said]
 
 
 def answer(told: Any) -> list[Said]:
-    """The messages of an answer, in any of the APIs' forms."""
+    """Parse the messages of an answer in any of the APIs' forms."""
     told = at(told, "body") or told
     if choices := items(told, "choices"):
         told = at(choices[0], "message")
@@ -98,7 +98,7 @@ def answer(told: Any) -> list[Said]:
 
 
 def _protocol(body: object) -> Protocol | None:
-    """Return the API that a body is of; None where it holds no messages."""
+    """Return the API of a body; None if it holds no messages."""
     if items(body, "contents"):
         return "gemini"
     messages = items(body, "messages")
@@ -119,7 +119,7 @@ def _context(protocol: Protocol, body: Record, given: Sequence[Any], after: str)
 
 
 def _compacted(message: Record, summary: str) -> list[Record]:
-    """The messages in place of one that holds a summary: the summary, and what follows it."""
+    """Return a summary's message as two: the summary, and the content after it."""
     blocks = items(message, "content")
     place = next(at for at, one in enumerate(blocks) if one.get("content") == summary)
     rest = {"role": "assistant", "content": blocks[place + 1 :]}
@@ -127,7 +127,7 @@ def _compacted(message: Record, summary: str) -> list[Record]:
 
 
 def _summary(one: object) -> str | None:
-    """Return the summary of a compaction, empty where it is a secret; None for other items."""
+    """Return the summary of a compaction, empty if it is opaque; None for other items."""
     if at(one, "type") in _OPAQUE:
         return ""
     blocks = (block for block in items(one, "content") if at(block, "type") == "compaction")

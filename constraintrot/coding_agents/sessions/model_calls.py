@@ -1,8 +1,8 @@
 """Recorded model calls as sessions, by way of Inspect's events.
 
-A recording has the input of each call and knows no sessions and no compactions. Calls with
-one identifier of a thread are one session, and so are calls of which each goes on from an
-earlier one; a compaction is told by the inputs, or by an item of the provider's.
+A recording has the input of each call, but neither sessions nor compactions. Calls with the
+same thread identifier form a session; without one, calls that continue earlier calls do. A
+compaction is detected by the inputs, or by an item of the provider.
 """
 
 import hashlib
@@ -22,9 +22,9 @@ from constraintrot.coding_agents.sessions.message_lists import Recorded
 from constraintrot.coding_agents.wire.conversation import Said
 from constraintrot.coding_agents.wire.messages import message
 
-# A call's shape is somebody else's: what it lacks costs the call.
+# Errors of a malformed call, which is then skipped and counted.
 _ODD = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError)
-# Sub-agents' calls may stand between two of one conversation.
+# Calls of a thread to look back on: sub-agents' calls may come between two of its calls.
 _RECENT = 4
 # A thread's name, and its calls with the compactions between them.
 _Thread: TypeAlias = tuple[str, list[ModelEvent | CompactionEvent]]
@@ -33,7 +33,7 @@ _Thread: TypeAlias = tuple[str, list[ModelEvent | CompactionEvent]]
 def sessions(
     path: Path, size: int, reader: Any, records: Sequence[tuple[int, Record]], lost: Losses
 ) -> Iterator[Session | Refused]:
-    """The sessions of a file of recorded calls."""
+    """Yield the sessions of a file of recorded calls."""
     threads: list[_Thread] = []
     for call in _calls(reader, records, lost):
         _add(threads, call)
@@ -48,7 +48,7 @@ def sessions(
 def _calls(
     reader: Any, records: Sequence[tuple[int, Record]], lost: Losses
 ) -> list[list[Recorded]]:
-    """The calls in the order of their times, each with the contexts that it went through."""
+    """Return the calls sorted by time, each with its contexts."""
     found: list[tuple[str, int, list[Recorded]]] = []
     for line, unit in reader.units(records):
         try:
@@ -66,7 +66,7 @@ def _add(threads: list[_Thread], call: Sequence[Recorded]) -> None:
     if thread is None:
         thread = []
         threads.append((name, thread))
-    # A request goes on holding what a provider compacted before.
+    # A later request still holds the provider's earlier compactions.
     known = {one.source for one in thread if isinstance(one, CompactionEvent)}
     start = len(call) - 1 if any(one.after in known for one in call) else 0
     for one, event in zip(call[start:], events[start:], strict=True):
@@ -76,11 +76,11 @@ def _add(threads: list[_Thread], call: Sequence[Recorded]) -> None:
 
 
 def _has(known: str, told: Sequence[object], name: str, call: ModelEvent) -> bool:
-    """Return whether a call belongs to a thread: by its name, else by what it goes on from."""
+    """Return whether a call belongs to a thread: by its name, or by the call that it continues."""
     recent = [one for one in told[-_RECENT:] if isinstance(one, ModelEvent)]
     if name:
         return name == known
-    # Many conversations with one program begin with the same words.
+    # Different conversations with one program may start with the same words.
     on = any(goes_on(one, call, recent) for one in recent)
     return on and not is_another(recent[-1], call, recent)
 
@@ -91,7 +91,7 @@ def _events(
     losses.broken, losses.too_long, losses.first = lost.broken, lost.too_long, lost.first
     only = told[0]
     if len(told) == 1 and isinstance(only, ModelEvent):
-        # Nothing followed, so each message can be told by its place.
+        # A single call: its messages are the whole conversation.
         answers = [choice.message for choice in only.output.choices]
         yield from conversation(name, [*only.input, *answers], [])
     else:
@@ -111,7 +111,7 @@ def _event(call: Recorded) -> ModelEvent:
 
 
 def _messages(said: Iterable[Said]) -> list[ChatMessage]:
-    """Inspect's messages, with identifiers by which the next call's input has them again."""
+    """Return Inspect's messages with ids that are the same in the next call's input."""
     told: Counter[str] = Counter()
     found: list[ChatMessage] = []
     for one in said:

@@ -1,4 +1,4 @@
-"""opencode: SQLite ``~/.local/share/opencode/opencode.db``, or what ``opencode export`` writes.
+"""opencode: SQLite ``~/.local/share/opencode/opencode.db``, or an ``opencode export``.
 
 A compaction is a user message with a part ``compaction``, and then an assistant message
 that is marked ``summary``. The database is opened read-only.
@@ -40,7 +40,7 @@ _PARTS = """
     where m.session_id = ? order by m.time_created, m.id, p.id
 """
 
-# The messages of a session and of its sub-agents, which are sessions of their own.
+# The messages of a session and of its sub-agents, which have their own sessions.
 _FAMILY = """
     with recursive family(id) as (
         values (?) union select s.id from session s join family f on s.parent_id = f.id
@@ -60,24 +60,24 @@ def sniff(record: Record) -> bool:
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """The events of exported sessions."""
+    """Yield the events of exported sessions."""
     for _, record in lines:
         info = record.get("info")
         aside = string(info, "parentID") != ""
         yield Facts(string(info, "id"), string(info, "directory"), string(info, "version"))
         for number, entry in enumerate(items(record, "messages"), 1):
             for one in message(number, at(entry, "info"), items(entry, "parts")):
-                # A sub-agent is asked by the agent.
+                # A sub-agent's requests come from the agent.
                 if aside and isinstance(one, Message) and one.channel == "user":
                     one = replace(one, channel="agent")
                 yield one
 
 
 def sessions(path: Path) -> list[tuple[str, str]]:
-    """The sessions of a database: identifier and folder, oldest first.
+    """Return the sessions of a database: identifier and folder, oldest first.
 
     Raises:
-        sqlite3.Error: it is no database of opencode, or is damaged.
+        sqlite3.Error: it is not a database of opencode, or is damaged.
     """
     with closing(_opened(path)) as database:
         top = " where parent_id is null" if _has_parents(database) else ""
@@ -88,7 +88,7 @@ def sessions(path: Path) -> list[tuple[str, str]]:
 
 
 def read_session(path: Path, session: str, folder: str, losses: Losses) -> Iterator[Event]:
-    """The events of one session of a database.
+    """Yield the events of one session of a database.
 
     Raises:
         sqlite3.Error: the database is damaged.
@@ -96,7 +96,7 @@ def read_session(path: Path, session: str, folder: str, losses: Losses) -> Itera
     yield Facts(session, folder)
     with closing(_opened(path)) as database:
         query = _FAMILY if _has_parents(database) else _PARTS
-        # A row a part, with its message.
+        # One row per part, with its message.
         messages = groupby(database.execute(query, (session,)), itemgetter(0, 1, 4))
         for (row, key, owner), rows in messages:
             info: Record | None = None
@@ -115,7 +115,7 @@ def _has_parents(database: sqlite3.Connection) -> bool:
 
 
 def _shown(number: int, info: Any, aside: bool, parts: list[Any]) -> Iterator[Event]:
-    """The events of a message; of a sub-agent's only the calls, as its texts are not in the context."""
+    """Yield a message's events; of a sub-agent only calls: its texts are not in the context."""
     for one in message(number, info, parts):
         if not aside:
             yield one
@@ -124,7 +124,7 @@ def _shown(number: int, info: Any, aside: bool, parts: list[Any]) -> Iterator[Ev
 
 
 def message(number: int, info: object, parts: Iterable[object]) -> Iterator[Event]:
-    """The events of one message and its parts."""
+    """Yield the events of one message and its parts."""
     calls = Calls()
     key = string(info, "id")
     time = _time(at(info, "time", "created"))
@@ -139,7 +139,7 @@ def message(number: int, info: object, parts: Iterable[object]) -> Iterator[Even
     if at(info, "role") == "assistant":
         yield from _reply(number, info, listed, _joined(texts), time, calls)
         return
-    # Files that the user named and the agent's reminders stand beside what was typed.
+    # Named files and the agent's reminders are beside the typed text.
     own = [one for one in texts if at(one, "synthetic") is True]
     alone = len(own) == len(texts)
     if not own or not alone:
@@ -154,7 +154,7 @@ def _joined(parts: Iterable[object]) -> str:
 
 
 def _unquoted(text: str) -> str:
-    """A turn without the quotation marks that ``opencode run`` puts around a prompt with a blank."""
+    """Return a turn without the quotes that ``opencode run`` puts around a prompt with a blank."""
     quoted = _QUOTED.fullmatch(text.strip())
     return quoted[1].replace('\\"', '"') if quoted else text
 
@@ -172,7 +172,7 @@ def _reply(
     for one, asked in zip(done, made, strict=True):
         calls.made("it", asked.function, asked.arguments)
         given = calls.result("it", plain(at(one, "state", "output")), number, time, key)
-        # MCP tools are named SERVER_TOOL; none of the agent's own has such a name.
+        # MCP tools are named SERVER_TOOL; the agent's own tools, ``_OWN`` aside, are not.
         if given.channel == "tool" and "_" in asked.function and asked.function not in _OWN:
             given = replace(given, channel="mcp")
         if given.text:
@@ -183,7 +183,7 @@ def _opened(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=5)
     database.execute("pragma query_only = on")
     database.execute("pragma trusted_schema = off")
-    # A view can go on for ever, and would be read as the table of its name.
+    # A view may never end, and would be read as the table of its name.
     others = database.execute("select name from sqlite_master where type = 'view'").fetchall()
     if views := _TABLES & {str(name).casefold() for (name,) in others}:
         raise sqlite3.DatabaseError(f"{min(views)} is a view, and no table of opencode's")

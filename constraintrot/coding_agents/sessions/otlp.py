@@ -1,7 +1,7 @@
-"""OpenTelemetry's spans and logs of model calls, in OTLP's JSON, as the collector's file exporter has it.
+"""OpenTelemetry's spans and logs of model calls, in OTLP's JSON (the collector's file exporter).
 
-Read are the GenAI semantic conventions from 1.37 on, with the messages in attributes of a span
-or of the event of an inference, and those from 1.28 to 1.36, with an event a message.
+Reads the GenAI semantic conventions from 1.37 on, with the messages in attributes of a span or
+of an inference event, and those from 1.28 to 1.36, with one event per message.
 """
 
 import re
@@ -25,23 +25,23 @@ _DEEPEST = 40
 
 
 def sniff(record: Record) -> bool:
-    """Return whether a record is OTLP's and may hold model calls."""
+    """Return whether a record is OTLP and may hold model calls."""
     return any(items(record, name) for name in _LISTS)
 
 
 def units(records: Sequence[tuple[int, Record]]) -> Iterator[tuple[int, list[Record]]]:
-    """The spans and logs of each span, with the line of the first."""
+    """Yield each span with its logs, and the line of the first."""
     found: dict[tuple[str, str], tuple[int, list[Record]]] = {}
     for line, record in records:
         for told in (*_below(record, "resourceSpans"), *_below(record, "resourceLogs")):
-            # A log without a span stands for itself.
+            # A log without a span is its own unit.
             key = string(told, "traceId"), string(told, "spanId") or f"{line} {len(found)}"
             found.setdefault(key, (line, []))[1].append(told)
     yield from (unit for unit in found.values() if "gen_ai." in str(unit))
 
 
 def read(unit: Sequence[Record]) -> list[Recorded]:
-    """The context of a model call and its answer; nothing for a span of another kind."""
+    """Return the context of a model call with its answer; empty for another kind of span."""
     told: dict[str, Any] = {}
     given, replied, times = list[Any](), list[Any](), list[str]()
     for one in unit:
@@ -80,7 +80,7 @@ def _below(record: Record, name: str) -> Iterator[Record]:
 
 
 def _message(message: Record) -> Iterator[Record]:
-    """A message of parts as Chat Completions' messages; results of tools are one each."""
+    """Yield a message of parts as Chat Completions' messages, one per tool result."""
     texts, made = list[str](), list[Record]()
     for part in items(message, "parts"):
         kind, key = at(part, "type"), string(part, "id")
@@ -90,7 +90,7 @@ def _message(message: Record) -> Iterator[Record]:
             function = {"name": string(part, "name"), "arguments": at(part, "arguments") or {}}
             made.append({"id": key, "function": function})
         elif kind == "tool_call_response":
-            # Some write the result under the name of an earlier draft.
+            # Some use the key of an earlier draft.
             told = part.get("response", part.get("result"))
             yield {
                 "role": "tool",
@@ -107,7 +107,7 @@ def _attributes(told: Sequence[Any], deep: int = _DEEPEST) -> dict[str, Any]:
 
 
 def _value(told: object, deep: int = _DEEPEST) -> Any:
-    """OTLP's value as plain data; what lies too deep is left out."""
+    """Return an OTLP value as plain data, without values nested too deeply."""
     if not isinstance(told, Mapping) or not deep:
         return None
     if "arrayValue" in told:

@@ -1,9 +1,9 @@
 """pi: ``~/.pi/agent/sessions/*/*.jsonl``.
 
 A ``compaction`` line holds the summary and the id of the first entry that is kept.
-Entries are a tree; one whose parent is an earlier entry starts a new branch, and what
-came after that parent is out of the context. Files of before have no ids: there the
-compaction counts the lines before the first that is kept.
+Entries are a tree: an entry whose parent is an earlier entry starts a new branch, and the
+entries after that parent leave the context. Older files have no ids: there the compaction
+counts the lines before the first that is kept.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ from constraintrot.coding_agents.sessions.events import (
 from constraintrot.coding_agents.sessions.json_lines import at, items, plain, string, text_parts
 from constraintrot.coding_agents.sessions.tools import Calls
 
-# What pi puts before a prompt: the files that its command line names, and a skill's text.
+# Texts that pi puts before a prompt: files from its command line, and a skill.
 _SHOWN = tuple((f"<{tag} name=", f"</{tag}>") for tag in ("file", "skill"))
 _KINDS = ("message", "compaction", "branch_summary", "custom_message")
 
@@ -38,7 +38,7 @@ def sniff(record: Record) -> bool:
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """The events of a session."""
+    """Yield the events of a session."""
     calls = Calls()
     last = ""
     for number, record in lines:
@@ -63,12 +63,12 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
             text = string(record, "summary") or plain(record.get("content"))
             yield Message("user", text, "system", number, time, key=key)
         else:
-            # Settings stand in the tree too, and a later entry may name them as its parent.
+            # Settings are in the tree too: a later entry may name them as its parent.
             yield Message("system", "", "system", number, time, key=key)
 
 
 def _counted(lines: object) -> str:
-    """A key of an entry that has none: the number of lines before it."""
+    """Return the key of an entry without an id: the number of lines before it."""
     return f"line {lines}" if isinstance(lines, int) else ""
 
 
@@ -91,14 +91,14 @@ def _message(number: int, record: Record, key: str, time: str, calls: Calls) -> 
         yield Message("user", shown, "tool", number, time, string(message, "command"), key)
     elif role == "user":
         for opening, closing in _SHOWN:
-            # To the last of them, since a file may hold the marks.
+            # Up to the last closing mark, since a file may contain the marks.
             start, end = text.find(opening), text.rfind(closing) + len(closing)
             if 0 <= start < end - len(closing):
                 yield Message("user", text[start:end], "file", number, time, key=key)
                 text = (text[:start] + text[end:]).strip()
         yield Message("user", text, "user", number, time, key=key)
     else:
-        # An extension's, or the summary of a branch.
+        # A message of an extension, or the summary of a branch.
         text = text or string(message, "summary")
         yield Message("user", text, "system", number, time, key=key)
 

@@ -1,7 +1,7 @@
 """Qwen Code: ``~/.qwen/projects/*/chats/*.jsonl``.
 
-A compaction is a line ``system/chat_compression``, which in current versions holds the
-new context; in older ones it holds the token counts only.
+A compaction is a line ``system/chat_compression``. It holds the new context in current
+versions, and only token counts in older ones.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ def sniff(record: Record) -> bool:
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """The events of a session."""
+    """Yield the events of a session."""
     calls = Calls()
     begun = False
     for number, record in lines:

@@ -1,8 +1,8 @@
 """Services that Inspect Scout reads: LangSmith, Phoenix, Logfire and Weave.
 
-Written as ``langsmith:PROJECT``. Nothing is asked of a service unless it is named so. Scout's
-sources read the project's traces with the service's own package and its key, which they take
-from the environment; what a service refuses they log, and give back nothing.
+Only a name such as ``langsmith:PROJECT`` causes requests to a service. Scout's sources read
+the project's traces with the service's own package and its key from the environment. If a
+service refuses, they log the error and return nothing.
 """
 
 import asyncio
@@ -22,17 +22,17 @@ SERVICES = ("langsmith", "phoenix", "logfire", "weave")
 
 
 def service(named: str) -> tuple[str, str] | None:
-    """Name and project of ``langsmith:PROJECT`` and its like; None for a path."""
+    """Return the name and project of a text such as ``langsmith:PROJECT``; None for a path."""
     name, colon, project = named.partition(":")
     return (name, project) if colon and name in SERVICES else None
 
 
 def of_service(name: str, project: str) -> Iterator[Session | Refused]:
-    """The sessions of a project at a service.
+    """Yield the sessions of a project at a service.
 
     Raises:
         MissingExtraError: inspect_scout is not installed.
-        ConstraintRotError: the source refuses; the message is its own.
+        ConstraintRotError: the source fails; the message quotes its error.
     """
     _require(f"{name}:{project}")
     from inspect_scout import sources
@@ -41,7 +41,7 @@ def of_service(name: str, project: str) -> Iterator[Session | Refused]:
         try:
             found = _gathered(getattr(sources, name)(project or None))
         except Exception as error:
-            # The service's own package, its key, its network: whatever is missing, it says.
+            # A missing package, key or network: the source's message names it.
             raise ConstraintRotError(f"{name}:{project}: {error}") from error
     if told and not found:
         raise ConstraintRotError(f"{name}:{project}: {told[0]}")
@@ -57,7 +57,7 @@ def _logged() -> Iterator[list[str]]:
     logger = logging.getLogger("inspect_scout")
     spread, level = logger.propagate, logger.level
     logger.propagate = False
-    # Whatever an evaluation or the caller has set for all loggers.
+    # Overrides a level that the caller set for all loggers.
     logger.setLevel(logging.WARNING)
     logger.addHandler(handler)
     try:

@@ -1,4 +1,4 @@
-"""By which channel a tool's result came: a file, an MCP server, or another tool."""
+"""The channel of a tool's result: a file, an MCP server, or another tool."""
 
 import re
 from collections import OrderedDict
@@ -22,9 +22,9 @@ _SHELL_READ = re.compile(
 _SHELLS = frozenset(
     ["bash", "shell", "exec_command", "run_shell_command", "local_shell", "container.exec"]
 )
-# Numbers of lines, as agents show files.
+# Line numbers in the files that agents show.
 _LINE_NUMBER = re.compile(r"^[ \t]*\d+(?:\t|→|: |\| )", re.MULTILINE)
-# What opencode and Gemini CLI put behind a result when its folder has an instruction file.
+# opencode and Gemini CLI append these to a result if its folder has an instruction file.
 _NESTED = (
     ("<system-reminder>\nInstructions from: ", "\n</system-reminder>"),
     ("--- Newly Discovered Project Context ---\n", "\n--- End Project Context ---"),
@@ -32,14 +32,14 @@ _NESTED = (
 _FROM = re.compile(r"(\S[^\n]{0,1000}?)(?: ---)?\n")
 _HEAD = re.compile(r"^(?:Instructions from: |--- Context from: )", re.MULTILINE)
 _END = re.compile(r"^--- End of Context from: [^\n]*", re.MULTILINE)
-# Of a longer command, the beginning says what is read.
+# The beginning of a longer command names the file that is read.
 _LONGEST_COMMAND = 500
 # Calls that are remembered until their result; a session may have millions.
 _WAITING = 5000
 
 
 class Calls:
-    """The calls that wait for their results, by the vendor's identifier."""
+    """The calls without a result so far, by the vendor's identifier."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, Call] = OrderedDict()
@@ -48,7 +48,7 @@ class Calls:
         """Note a call under the vendor's identifier, and return it with its arguments decoded."""
         made = call(function, arguments)
         if isinstance(key, str) and key:
-            # What was written need not be kept: only the name and the path are asked for.
+            # Without written contents: only the name and the path are needed later.
             self._waiting[key] = Call(made.function, _short(made.arguments))
             if len(self._waiting) > _WAITING:
                 self._waiting.popitem(last=False)
@@ -59,7 +59,7 @@ class Calls:
         return isinstance(key, str) and key in self._waiting
 
     def answered(self, key: object, name: str = "") -> tuple[Channel, str]:
-        """The channel and the origin of a result."""
+        """Return the channel and the origin of a result."""
         # Not taken out: some agents write a result twice.
         made = self._waiting.get(key) if isinstance(key, str) else None
         return came_by(made or Call(name, {}))
@@ -67,10 +67,9 @@ class Calls:
     def result(
         self, asked: object, text: str, line: int, time: str, key: str = "", name: str = ""
     ) -> Message:
-        """The message of a result; one that shows an instruction file came by a nested file.
+        """Return a result's message; its channel is "nested file" for an instruction file.
 
-        ``asked`` is the vendor's identifier of the call, and ``name`` its tool where it was not
-        noted.
+        ``asked`` is the vendor's identifier of the call; ``name`` is the tool of an unnoted call.
         """
         channel, origin = self.answered(asked, name)
         channel = "nested file" if is_project_file(origin) else channel
@@ -78,7 +77,7 @@ class Calls:
 
 
 def came_by(call: Call) -> tuple[Channel, str]:
-    """The channel and the origin of what a call gives back."""
+    """Return the channel and the origin of a call's result."""
     name = call.function
     if _MCP.search(name):
         return "mcp", name
@@ -94,7 +93,7 @@ def came_by(call: Call) -> tuple[Channel, str]:
 
 
 def with_nested(message: Message) -> Iterator[Message]:
-    """Yield a tool's result, and apart from it the instruction files that the agent put behind it."""
+    """Yield a tool's result, and separately the instruction files that the agent appended to it."""
     text, files = message.text, list[tuple[str, str]]()
     for opening, closing in _NESTED:
         start = text.find(opening)
@@ -114,7 +113,7 @@ def with_nested(message: Message) -> Iterator[Message]:
 
 
 def _files(text: str) -> Iterator[tuple[str, str]]:
-    """The instruction files of a text, by path; a text without a heading is one of no name."""
+    """Yield a text's instruction files: path and text; the path is empty without a heading."""
     for part in _HEAD.split(_END.sub("", text)):
         found = _FROM.match(part)
         if part.strip(" -\n") and found is not None and is_project_file(found[1]):
@@ -125,7 +124,7 @@ def _files(text: str) -> Iterator[tuple[str, str]]:
 
 
 def without_line_numbers(text: str) -> str:
-    """A text without the numbers of its lines, where a third of them has one."""
+    """Return a text without its line numbers, if more than a third of the lines have one."""
     lines = text.count("\n") + 1
     return _LINE_NUMBER.sub("", text) if len(_LINE_NUMBER.findall(text)) > lines / 3 else text
 

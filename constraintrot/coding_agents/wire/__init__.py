@@ -1,4 +1,4 @@
 """The four model APIs that coding agents speak: ``requests`` reads, ``answers`` writes.
 
-Neither needs Inspect; ``messages`` has a request as Inspect's messages. Nothing here asks a model.
+Neither needs Inspect; ``messages`` converts to Inspect's types. Nothing here calls a model.
 """

@@ -1,4 +1,4 @@
-"""The four model APIs that coding agents speak: which one a request is of, and how an answer is written.
+"""The four model APIs of coding agents: the API of a request, and the form of an answer.
 
 Anthropic's messages, OpenAI's responses and chat completions, and Gemini's generateContent,
 each whole or as a stream.
@@ -31,9 +31,9 @@ class Answer:
     """An answer of a model.
 
     Attributes:
-        text: of the answer; empty with calls alone.
+        text: of the answer; empty if there are only calls.
         calls: of tools.
-        input, output: tokens that it is said to have taken.
+        input, output: the reported token usage.
         model: the model's name in the request.
     """
 
@@ -45,15 +45,15 @@ class Answer:
 
     @property
     def total(self) -> int:
-        """The tokens of both."""
+        """Input and output tokens."""
         return self.input + self.output
 
 
 class WindowFullError(Exception):
-    """A request is refused, as a provider refuses one that is longer than the model's window."""
+    """The refusal of a request as longer than the model's window."""
 
     def __init__(self) -> None:
-        # Agents know it by these words.
+        # Agents recognise the refusal by these words.
         super().__init__(
             "This model's maximum context length is exceeded. Please reduce the length of the"
             " messages."
@@ -61,13 +61,13 @@ class WindowFullError(Exception):
 
     @property
     def body(self) -> Json:
-        """The refusal as OpenAI's API has it."""
+        """The refusal in the form of OpenAI's API."""
         code, kind = "context_length_exceeded", "invalid_request_error"
         return {"error": {"type": kind, "code": code, "message": str(self)}}
 
 
 def protocol_of(path: str) -> Protocol | None:
-    """The API of a request's path; None for what is no request for an answer."""
+    """Return the API of a request's path; None for other requests."""
     path = path.partition("?")[0]
     for ending, protocol in _ENDINGS.items():
         if path.endswith(ending):
@@ -81,12 +81,12 @@ def is_stream(protocol: Protocol, path: str, body: Json) -> bool:
 
 
 def whole(protocol: Protocol, answer: Answer) -> Json:
-    """The answer in one piece."""
+    """Return the answer in one piece."""
     return _WHOLE[protocol](answer)
 
 
 def events(protocol: Protocol, answer: Answer) -> Iterator[tuple[str, str]]:
-    """The answer as the events of a stream: a name, empty where the API has none, and the data."""
+    """Yield the answer as events of a stream: a name, empty if the API has none, and the data."""
     for event in _EVENTS[protocol](whole(protocol, answer)):
         yield event["type"] if protocol in ("messages", "responses") else "", json.dumps(event)
     if protocol == "chat":

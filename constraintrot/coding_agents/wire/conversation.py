@@ -1,4 +1,4 @@
-"""A conversation with a model, in the one form that requests of all APIs are read into."""
+"""A conversation with a model, in one form for the requests of all APIs."""
 
 import json
 import re
@@ -12,9 +12,9 @@ Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 SERVER: Final = "office"
 """The name under which the agents know the MCP server of a scenario's tools.
 
-Some names, as "workspace", are reserved: Claude Code leaves such a server out without a word.
+Some names, as "workspace", are reserved: Claude Code silently leaves out a server of that name.
 """
-# They put the server's name before its tools' names, each in its own way.
+# Each agent prefixes the tools' names with the server's name in its own way.
 _PREFIX: Final = re.compile(rf"^(?:mcp_+)?{SERVER}[_-]+")
 _THOUGHTS: Final = ("thinking", "redacted_thinking", "reasoning")
 
@@ -26,8 +26,8 @@ class CallMade:
     Attributes:
         id: of the call.
         name: the tool's plain name.
-        arguments: of the call; empty where they are no JSON object.
-        problem: why they are not; None where they are.
+        arguments: of the call; empty if they are not a JSON object.
+        problem: why the arguments are not a JSON object; None if they are.
     """
 
     id: str
@@ -42,10 +42,10 @@ class Said:
 
     Attributes:
         role: of the speaker.
-        text: its texts, a line each.
+        text: its texts, joined by line breaks.
         calls: the assistant's calls.
         call_id: the call that a tool's result answers.
-        function: the tool that was called, where that is known.
+        function: the tool that was called, if known.
     """
 
     role: Role
@@ -66,7 +66,7 @@ class Offered:
 
     @property
     def plain(self) -> str:
-        """The name without the namespace and that of its MCP server."""
+        """The tool's name without its namespace and MCP server."""
         return plain_name(f"{self.space}__{self.name}" if self.space else self.name)
 
 
@@ -81,34 +81,34 @@ class Request:
 
     @property
     def model(self) -> str:
-        """The model's name in it."""
+        """The model's name in the request."""
         return str(self.body.get("model", ""))
 
 
 def unescaped(text: str) -> str:
-    """A text whose angle brackets are written as such: Gemini CLI writes those of a hook as HTML."""
+    """Return a text with plain angle brackets: Gemini CLI escapes a hook's brackets as HTML."""
     return text.replace("&lt;", "<").replace("&gt;", ">")
 
 
 def plain_name(name: str) -> str:
-    """A tool's name without that of its MCP server."""
+    """Return a tool's name without the prefix of its MCP server."""
     return _PREFIX.sub("", name)
 
 
 class Conversation:
-    """Messages as they are read; an assistant's parts become one message."""
+    """The messages read so far; consecutive assistant parts become one message."""
 
     def __init__(self) -> None:
         self.messages: list[Said] = []
         self._functions: dict[str, str] = {}
 
     def add(self, role: Role, content: object) -> None:
-        """Add a message of the system's or the user's, if it says anything."""
+        """Add a message that is not the assistant's, unless it is empty."""
         if text := _text(content):
             self.messages.append(Said(role, text))
 
     def assistant(self, content: object = "") -> Said:
-        """Add what the assistant said to its message."""
+        """Add to the assistant's current message, and return it."""
         if not self.messages or self.messages[-1].role != "assistant":
             self.messages.append(Said("assistant"))
         last = self.messages[-1]
@@ -123,7 +123,7 @@ class Conversation:
         self._functions[call_id] = made.name
 
     def result(self, call_id: str, content: object) -> None:
-        """Add what a tool returned."""
+        """Add a tool's result."""
         call_id = str(call_id)
         known = self._functions.get(call_id)
         self.messages.append(Said("tool", _text(content), call_id=call_id, function=known))
@@ -142,7 +142,7 @@ def _call(call_id: str, name: str, arguments: object) -> CallMade:
 
 
 def _text(content: object) -> str:
-    """The text of a message's content, in any API's form; other parts are named."""
+    """Return the text of any API's message content; other parts are shown as ``[type]``."""
     if content is None or isinstance(content, str):
         return content or ""
     parts = cast("Iterable[Any]", [content] if isinstance(content, dict) else content)

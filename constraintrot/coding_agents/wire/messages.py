@@ -1,4 +1,4 @@
-"""A request of a coding agent as Inspect's messages, and an Inspect reply as an answer to it."""
+"""A coding agent's request as Inspect's messages, and an Inspect reply as its answer."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from constraintrot.episode.messages import last_user_text
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens that an answer is said to have taken."""
+    """The token usage that an answer reports."""
 
     input: int
     output: int
 
     @property
     def total(self) -> int:
-        """Both."""
+        """Input and output tokens."""
         return self.input + self.output
 
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """A request as an agent's model is asked it.
+    """An agent's request in Inspect's types.
 
     Attributes:
-        request: as it came.
-        messages: the conversation; a message of several texts is one of several lines.
-        tools: those on offer, by their plain names.
+        request: the request as it was read.
+        messages: the conversation; the texts of one message are joined by line breaks.
+        tools: the offered tools, under their plain names.
     """
 
     request: Request = field(repr=False)
@@ -48,12 +48,12 @@ class ModelRequest:
 
     @classmethod
     def of(cls, request: Request) -> ModelRequest:
-        """A request's messages and tools."""
+        """Convert a request's messages and tools."""
         messages = [message(one) for one in request.said]
         return cls(request, messages, [_tool(one) for one in request.offered])
 
     def less(self, names: Collection[str]) -> ModelRequest:
-        """The request without some arguments, in its tools' schemas and in the calls of its history."""
+        """Return the request without some arguments, in its tools' schemas and its past calls."""
         if not names:
             return self
         tools = [_less(tool, names) for tool in self.tools]
@@ -68,18 +68,18 @@ class ModelRequest:
 
     @property
     def body(self) -> Json:
-        """The request itself."""
+        """The request's JSON body."""
         return self.request.body
 
     @property
     def last_user_text(self) -> str:
-        """The user's last message; empty where there is none."""
+        """The text of the user's last message; empty if there is none."""
         return last_user_text(self.messages)
 
 
 def answer_of(request: Request, reply: ChatMessageAssistant, usage: Usage) -> Answer:
-    """A reply as an answer to a request, which says or calls something."""
-    # A scenario's tool before the agent's own of the same name.
+    """Return a reply as an answer to a request; an empty reply becomes one space."""
+    # Sorted last, a scenario's tool wins over the agent's own tool of the same name.
     offered = sorted(request.offered, key=lambda one: one.plain != one.name or bool(one.space))
     names = {one.plain: (one.space, one.name) for one in offered}
     calls: list[Call] = []
@@ -112,7 +112,7 @@ def _called_less(message: ChatMessage, names: Collection[str]) -> ChatMessage:
 def with_arguments(
     reply: ChatMessageAssistant, added: Mapping[str, object]
 ) -> ChatMessageAssistant:
-    """A reply with some more arguments in each of its calls."""
+    """Return a reply with further arguments added to each of its calls."""
     if not added or not reply.tool_calls:
         return reply
     calls = [replace(call, arguments={**call.arguments, **added}) for call in reply.tool_calls]
@@ -120,7 +120,7 @@ def with_arguments(
 
 
 def message(said: Said) -> ChatMessage:
-    """A message as Inspect's."""
+    """Return a message in Inspect's type."""
     if said.role in ("system", "developer"):
         return ChatMessageSystem(content=said.text)
     if said.role == "user":
@@ -132,7 +132,7 @@ def message(said: Said) -> ChatMessage:
 
 
 def _tool(offered: Offered) -> ToolInfo:
-    """A tool on offer, with the part of its schema that Inspect knows."""
+    """Return an offered tool with the properties and required names of its schema."""
     schema = {
         "properties": offered.schema.get("properties") or {},
         "required": offered.schema.get("required") or [],

@@ -1,7 +1,7 @@
 """Requests of the four model APIs, read into one form.
 
-Inspect's converters of the same formats need each provider's own package, and take an opaque
-compaction or a namespace of tools for ordinary content.
+Inspect's converters of the same formats need each provider's own package, and treat an opaque
+compaction or a namespace of tools as ordinary content.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -12,12 +12,12 @@ from constraintrot.coding_agents.wire.answers import Json, Protocol
 from constraintrot.coding_agents.wire.conversation import Conversation, Offered, Request, Role
 from constraintrot.errors import EpisodeError
 
-# Items that the provider of the model makes and reads, and nobody else.
+# Items that only the provider of the model can read.
 _OPAQUE: Final = ("compaction_trigger", "compaction", "compaction_summary")
 
 
 class OpaqueError(EpisodeError):
-    """A request or an answer holds what its provider alone can read, so nothing can be measured."""
+    """A request or answer has content that only its provider can read, so it cannot be measured."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -28,17 +28,17 @@ class OpaqueError(EpisodeError):
 
 
 def read(protocol: Protocol, body: Json) -> Request:
-    """A request's body, read.
+    """Read a request's body.
 
     Raises:
-        OpaqueError: it asks for, or holds, a compaction that only its provider can read.
+        OpaqueError: it asks for or contains a compaction that only its provider can read.
     """
     said = Conversation()
     return Request(protocol, said.messages, list(_READ[protocol](said, body)), body)
 
 
 def _messages(said: Conversation, body: Json) -> Iterator[Offered]:
-    """Claude Code; consecutive texts of a message of the user's are one message."""
+    """Read Claude Code's requests; the texts of one user message become one message."""
     said.add("system", body.get("system"))
     for message in body.get("messages") or []:
         role, content = message["role"], message["content"]
@@ -59,7 +59,7 @@ def _messages(said: Conversation, body: Json) -> Iterator[Offered]:
 
 
 def _chat(said: Conversation, body: Json) -> Iterator[Offered]:
-    """Most agents: opencode, pi, Qwen Code."""
+    """Read the requests of most agents: opencode, pi, Qwen Code."""
     for message in body.get("messages") or []:
         role, content = message["role"], message.get("content")
         if role == "tool":
@@ -78,7 +78,7 @@ def _chat(said: Conversation, body: Json) -> Iterator[Offered]:
 
 
 def _responses(said: Conversation, body: Json) -> Iterator[Offered]:
-    """Codex; calls without an id are numbered."""
+    """Read Codex's requests; calls without an id are numbered."""
     said.add("system", body.get("instructions"))
     numbers = (f"call_r{number}" for number in count(1))
     given = body.get("input") or []
@@ -101,7 +101,7 @@ def _responses(said: Conversation, body: Json) -> Iterator[Offered]:
             name = f"{space}__{item.get('name', kind)}".strip("_")
             known = item.get("call_id") or item.get("id") or next(numbers)
             said.call(known, name, arguments)
-            # A call that the provider makes has its result in it.
+            # A call that the provider executes contains its result.
             if kind == "mcp_call" and (output := item.get("output") or item.get("error")):
                 said.result(known, output)
     for tool in body.get("tools") or []:
@@ -112,7 +112,7 @@ def _responses(said: Conversation, body: Json) -> Iterator[Offered]:
 
 
 def _gemini(said: Conversation, body: Json) -> Iterator[Offered]:
-    """Gemini CLI; calls without an id are numbered, and answered in their order."""
+    """Read Gemini CLI's requests; calls without an id are numbered and answered in order."""
     system = body.get("systemInstruction") or body.get("system_instruction") or {}
     said.add("system", system.get("parts") if isinstance(system, dict) else system)
     numbers = (f"call_g{number}" for number in count(1))
@@ -139,7 +139,7 @@ def _gemini(said: Conversation, body: Json) -> Iterator[Offered]:
 
 
 def _lowered(schema: object) -> object:
-    """A schema whose types are spelt as JSON Schema spells them."""
+    """Return a schema with its types in lower case, as JSON Schema has them."""
     if isinstance(schema, dict):
         given = cast("dict[str, object]", schema)
         return {
@@ -152,7 +152,7 @@ def _lowered(schema: object) -> object:
 
 
 def _answered(result: Json, open_calls: list[tuple[str, str]]) -> str:
-    """The id of the call that a result answers: its own, else the first open one of its name."""
+    """Return a result's call id: its own, or that of the first open call of the same name."""
     if result.get("id"):
         return str(result["id"])
     for pair in open_calls:

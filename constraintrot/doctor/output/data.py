@@ -1,8 +1,8 @@
 """The findings as plain data, with secrets masked; as JUnit for CI, and as one HTML page.
 
-A test suite of the JUnit file is a session, a test case a rule and compaction. Every text of the
-page goes through ``untrusted.cut`` and then through autoescaping, and the page's policy allows no
-script, so that nothing that a session holds can run.
+In the JUnit file a session is a test suite, and a rule at a compaction is a test case. Every text
+of the page goes through ``untrusted.cut`` and then through autoescaping, and the page's policy
+allows no script, so that no content of a session can run.
 """
 
 import re
@@ -31,7 +31,7 @@ def data(
     read_by: Mapping[str, str] | None = None,
     seeds: str = "",
 ) -> dict[str, Any]:
-    """The content of ``doctor.json``; every text goes through ``mask``.
+    """Return the content of ``doctor.json``; every text goes through ``mask``.
 
     ``read_by`` is the reader's ``name``, ``why`` it was chosen, and how far to ``trust`` it;
     ``seeds`` is the folder that lost rules are written to.
@@ -49,7 +49,7 @@ def data(
 
 
 def totals(found: Sequence[Diagnosis]) -> dict[str, int]:
-    """The number of each."""
+    """Return the counts of sessions, compactions, rules, outcomes and breaches."""
     outcomes = [change.outcome for one in found for _, _, change in one.changed()]
     broken = [each for one in found for history in one.histories for each in history.broken]
     return {
@@ -163,7 +163,7 @@ def _change(history: History, change: Change, mask: Callable[[str], str]) -> dic
         quote = change.reading.quote if change.reading else ""
         instead = quote or change.instead.text
         before = change.came_by.found.window if change.came_by else history.rule.text
-        # Masked before they are cut and compared: of a secret in parts, no part looks like one.
+        # Masked before cutting and comparing: a part of a secret does not look like a secret.
         before, instead = mask(before)[:_LONGEST], mask(instead)[:_LONGEST]
         told["instead"] = instead
         told["diff"] = [list(one) for one in changes(before, instead)]
@@ -189,7 +189,7 @@ _NO_XML = re.compile("[\ufffe\uffff\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def junit(found: Mapping[str, Any]) -> str:
-    """The XML text of what ``data`` gives."""
+    """Return the JUnit XML of the result of ``data``."""
     root = ElementTree.Element("testsuites", name="constraintrot doctor")
     for session in found["sessions"]:
         suite = ElementTree.SubElement(root, "testsuite", name=_text(session["name"]))
@@ -243,7 +243,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 
 
 def html(found: Mapping[str, Any]) -> str:
-    """Render what ``data`` gives as a page."""
+    """Render the result of ``data`` as a page."""
     from markupsafe import Markup
 
     folder = resources.files("constraintrot.doctor.output")

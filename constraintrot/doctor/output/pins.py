@@ -1,7 +1,7 @@
 """Seeds of the policy registry for the rules that were lost (``--pin``).
 
-A rule that a tool or an MCP server brought is left out unless it is asked for: who
-writes there would write what the agent is told at every step.
+A rule from a tool or an MCP server is left out by default: its author would control what
+the agent is told at every step.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from constraintrot.doctor.rules import unused
 from constraintrot.errors import ConstraintRotError
 
 FILE = "lost-rules.md"
-# Rules that somebody set who may set them: the user, or a file that was named as rules.
+# Channels of people who may set rules.
 _TRUSTED = frozenset(["user", "project file", "system"])
 
 
@@ -23,9 +23,9 @@ class Pins:
     """The rules to pin.
 
     Attributes:
-        rules: name and text, once each.
-        left_out: rules that came by tools.
-        unconfirmed: rules that were found in a session, and that nobody confirmed.
+        rules: texts by name.
+        left_out: rules that came from tools or files.
+        unconfirmed: rules that were found in a session and not confirmed.
         masked: names of rules in which a secret was masked.
     """
 
@@ -38,14 +38,14 @@ class Pins:
 def pins(
     found: Sequence[Diagnosis], mask: Callable[[str], str], *, from_tools: bool = False
 ) -> Pins:
-    """The rules that were lost and that somebody named or confirmed, each once."""
+    """Return the lost rules that the user named or confirmed, each once."""
     chosen: dict[str, str] = {}
     left_out: list[str] = []
     unconfirmed: list[str] = []
     masked: list[str] = []
     taken: set[str] = set()
     lost = [history for one in found for _, history, _ in one.lost()]
-    # A tool that says what the user said takes nothing away.
+    # Trusted first: a tool that repeats the user's rule does not displace it.
     for history in sorted(lost, key=lambda one: (not one.accepted, not _trusted(one))):
         if history.rule.folded in taken:
             continue
@@ -64,10 +64,10 @@ def pins(
 
 
 def write(chosen: Pins, folder: Path) -> Path | None:
-    """Write the seeds, and read them back; None where there is nothing to pin.
+    """Write the seeds, and read them back; return None if there is nothing to pin.
 
     Raises:
-        ConstraintRotError: what was written does not read as it was meant.
+        ConstraintRotError: the seeds do not read back as written.
     """
     if not chosen.rules:
         return None
@@ -81,7 +81,7 @@ def write(chosen: Pins, folder: Path) -> Path | None:
 
 
 def seeds(rules: dict[str, str]) -> str:
-    """A seed file of the policy registry: a block a rule."""
+    """Return a seed file of the policy registry with one block per rule."""
     head = "".join(
         f"  - name: {name}\n    priority: 80\n    tags: [lost, doctor]\n" for name in rules
     )

@@ -1,4 +1,4 @@
-"""The summary for the terminal, which fits one screen; in a pipe nothing is cut."""
+"""The summary for the terminal, which fits on one screen; in a pipe it is not cut."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,7 @@ _OFTEN = 6
 _RULES = 4
 _FILES = 3
 _WIDTH = 100
-# Characters of a line that are looked through before it is cut to the width.
+# Characters of a line that are masked before it is cut to the width.
 _MASKED = 20_000
 
 
@@ -30,9 +30,9 @@ def summary(
     seeds: str = "",
     width: int | None = _WIDTH,
 ) -> list[str]:
-    """The lines of the summary, without control characters and with secrets masked.
+    """Return the lines of the summary, without control characters and with secrets masked.
 
-    The first line, ``read_by``, names the reader; a ``width`` of None cuts nothing.
+    The first line, ``read_by``, names the reader; without a ``width`` lines are not cut.
     """
     first = wrap(read_by, width) if width else [read_by] * bool(read_by)
     lines = [
@@ -66,7 +66,7 @@ def asked(
 
 
 def _shown(line: str, mask: Callable[[str], str], width: int | None) -> list[str]:
-    """A line as it is printed: masked before it is cut, since a part of a secret looks like none.
+    """Return a line as printed; masked before it is cut, since a part of a secret is not detected.
 
     A line of advice ends with a command, so it is wrapped and not cut.
     """
@@ -85,7 +85,7 @@ def _tried(trial: Trial) -> str:
 
 
 def short(text: str, width: int | None = _WIDTH) -> str:
-    """A text on one line, cut to a width if there is one."""
+    """Return a text on one line, cut to a width if there is one."""
     cut = text[: 4 * width] if width else text
     line = cut[: len(cut) - len(cut.lstrip(" "))] + " ".join(cut.split())
     return line if not width or len(line) <= width else line[: width - 1] + "…"
@@ -103,7 +103,7 @@ def _read(found: Sequence[Diagnosis]) -> Iterator[str]:
 
 
 def _confirmed(found: Sequence[Diagnosis]) -> Iterator[str]:
-    """The confirmed breaches: calls against rules that were gone. No reader of prose decides them."""
+    """Yield the confirmed breaches: calls against lost rules, found without a reader of prose."""
     broken = [(one, each) for found_ in found for one in found_.histories for each in one.unknowing]
     if not broken:
         return
@@ -132,7 +132,7 @@ def _lost(found: Sequence[Diagnosis], seeds: str) -> Iterator[str]:
 def _often(
     found: Sequence[Diagnosis], lost: Sequence[Sequence[tuple[Compacted, History, Change]]]
 ) -> Iterator[str]:
-    """Many losses: how many, by what channels, and of which rules."""
+    """Yield a summary of many losses: their number, channels and rules."""
     each = [history for one in lost for _, history, _ in one]
     compactions = sum(len(one.compactions) for one in found)
     channels = Counter(CHANNEL[one.given.message.channel] for one in each if one.given)
@@ -187,7 +187,7 @@ def _compaction(
 
 
 def _others(found: Sequence[Diagnosis]) -> Iterator[str]:
-    """The rules that the user revoked, and those of which a reader can say nothing."""
+    """Yield the rules that the user revoked, and those whose survival is undecided."""
     revoked = [one for each in found for one in each.histories if one.revoked is not None]
     for one in revoked[:_RULES]:
         line = one.revoked.line if one.revoked else 0
@@ -241,7 +241,7 @@ def _unread(found: Sequence[Diagnosis], refused: Sequence[Refused]) -> Iterator[
 
 
 def _end(path: str, width: int = 60) -> str:
-    """A path, of a long one its end."""
+    """Return a path, or the end of a long one."""
     return path if len(path) <= width else "…" + path[1 - width :]
 
 

@@ -1,11 +1,10 @@
 """The tests that decide a claim; each can also come out against it.
 
-A test names the region in which the difference b - a lies if the claim is right, and the
-region in which it lies if the claim is wrong. It decides where the whole interval of the
-difference lies in one of them. A region that ends at 0 says which of two arms is higher; one
-that ends at a declared margin says that they are equal, or that one is no higher, up to that
-margin (two one-sided tests, Schuirmann 1987). So "equal" takes as much evidence as "higher",
-and what is too little for both is undecided.
+A test names the region of the difference b - a if the claim is right, and the region if it is
+wrong. It decides if the whole interval of the difference lies in one of them. A region that
+ends at 0 says which of two arms is higher; a region that ends at a declared margin says that
+they are equal, or that one is no higher, up to that margin (two one-sided tests, Schuirmann
+1987). So "equal" takes as much evidence as "higher"; less evidence leaves the test undecided.
 """
 
 import math
@@ -34,7 +33,7 @@ Regions: TypeAlias = tuple[tuple[float, float], ...]
 
 _REVERSED: Mapping[Expected, Expected] = {"higher": "lower", "lower": "higher"}
 _BAD_WHERE_HIGH = ("violation", "over_refusal")
-# The largest confidence of an interval that is asked for, hence the smallest p-value.
+# The largest confidence of a computed interval, which limits the smallest p-value.
 _SUREST = 1 - 1e-6
 _HALVINGS = 16
 
@@ -55,8 +54,8 @@ class Outcomes:
         a: outcomes of the first arm, 0 or 1.
         b: outcomes of the second arm; if paired, of the same episodes in the same order.
         labels_a: cluster of each episode of a.
-        labels_b: cluster of each episode of b; None: b is paired with a.
-        wider: of each unit above a request, the one that each pair belongs to; empty if unpaired.
+        labels_b: cluster of each episode of b; None if b is paired with a.
+        wider: by name of a unit above a request, each pair's unit; empty if unpaired.
     """
 
     a: Floats
@@ -72,7 +71,7 @@ class Outcomes:
 
     @cached_property
     def by_unit(self) -> dict[str, Comparison]:
-        """The paired comparison with all pairs of a wider unit as one cluster, by the unit's name."""
+        """The paired comparison clustered by each wider unit, by the unit's name."""
         return {name: compare(self.a, self.b, labels) for name, labels in self.wider.items()}
 
     @cached_property
@@ -83,7 +82,7 @@ class Outcomes:
         )
 
     def difference(self, confidence: float) -> Estimate:
-        """The difference b - a with an interval."""
+        """Return the difference b - a with an interval."""
         if self.labels_b is None:
             return compare(self.a, self.b, self.labels_a, confidence=confidence).difference
         first = rate(self.a, self.labels_a, confidence=confidence)
@@ -98,9 +97,9 @@ class Decided:
     Attributes:
         difference: b - a.
         comparison: the paired comparison; None if unpaired.
-        p_same: p-value of what the claim expects; 1 where the interval does not say it, or
-            where it could not have said otherwise.
-        p_opposite: p-value of the contrary; 1 where the interval does not say it.
+        p_same: p-value of the claim; 1 if the interval does not show it, or if no outcome of b
+            could have.
+        p_opposite: p-value of the contrary; 1 if the interval does not show it.
         why: why it cannot tell; empty if it can.
     """
 
@@ -112,9 +111,9 @@ class Decided:
 
 
 def regions(expected: Expected, margin: float) -> tuple[Regions, Regions]:
-    """The regions of b - a in which the claim is right, and in which it is wrong.
+    """Return the regions of b - a in which the claim is right, and in which it is wrong.
 
-    Differences smaller than ``margin`` count as none.
+    Differences smaller than ``margin`` do not count as differences.
     """
     above, below = ((0.0, math.inf),), ((-math.inf, 0.0),)
     not_higher, not_lower = ((-math.inf, margin),), ((-margin, math.inf),)
@@ -132,11 +131,11 @@ def regions(expected: Expected, margin: float) -> tuple[Regions, Regions]:
 
 
 def p_value(outcomes: Outcomes, wanted: Regions) -> float:
-    """Two-sided p-value of the difference lying in a region; 1 if it is above ``ALPHA``.
+    """Return the two-sided p-value for the difference in a region; 1 if it is above ``ALPHA``.
 
-    It is 1 less the largest confidence whose interval lies in the region. Of paired arms and
-    a region without 0 it is at least that of the exact test, and for one that ends at 0
-    just that, as in ``Comparison.verdict``.
+    It is 1 less the largest confidence whose interval lies in the region. For paired arms and
+    a region without 0 it is at least the exact test's p-value; if that region ends at 0 it
+    equals it, as in ``Comparison.verdict``.
     """
     if not _inside(outcomes.printed, wanted):
         return 1.0
@@ -155,15 +154,15 @@ def decide(
     value: Value,
     first: str = "the first arm",
 ) -> Decided:
-    """Decide a test, with ``regions``; ``value`` says which direction is the bad one.
+    """Decide a test, with ``regions``; ``value`` determines which direction is the bad one.
 
-    ``first`` is the name of the first arm, for a reader.
+    ``first`` is the name of the first arm in the reasons.
     """
     same, opposite = regions(expected, margin)
     no_room = _no_room(outcomes, expected, margin, value, first)
     p_same = 1.0 if no_room else p_value(outcomes, same)
     if no_room and expected in _REVERSED:
-        # What has no room to be higher is no evidence that it is not; being lower is.
+        # Without room to be higher, only "lower" is evidence against "higher".
         opposite, _ = regions(_REVERSED[expected], margin)
     p_opposite = p_value(outcomes, opposite)
     why: list[Why] = []
@@ -175,10 +174,10 @@ def decide(
 def _no_room(
     outcomes: Outcomes, expected: Expected, margin: float, value: Value, first: str
 ) -> tuple[Why, ...]:
-    """Whether a is so close to an end that no outcome of b could show the difference in question.
+    """Return why no outcome of b could show the difference in question; empty if one could.
 
-    For "higher" and "lower" that is the difference which the claim expects; for the
-    others it is a change for the worse, without which "equal" means nothing.
+    For "higher" and "lower" this is the difference that the claim expects; for the others it
+    is a change for the worse, because "equal" means nothing if no change could show.
     """
     if expected == "different":
         return ()
@@ -208,7 +207,7 @@ def _no_room(
 def _too_few(
     outcomes: Outcomes, expected: Expected, margin: float, *, undecided: bool
 ) -> Iterator[Why]:
-    """Why the number of episodes does not suffice, if it does not."""
+    """Yield why there are too few episodes, if there are."""
     same, _ = regions(expected, margin)
     a, b = outcomes.a, outcomes.b
     up = expected != "lower"
@@ -230,12 +229,12 @@ def _inside(estimate: Estimate, wanted: Regions) -> bool:
 
 
 def _largest(holds: Callable[[float], bool]) -> float:
-    """The largest confidence at which something holds that holds at ``CONFIDENCE``."""
+    """Return the largest confidence at which a condition holds; it holds at ``CONFIDENCE``."""
     low, high = CONFIDENCE, _SUREST
     if holds(high):
         return high
     for _ in range(_HALVINGS):
-        # Halved on the scale of the error, where p-values differ.
+        # Bisected on the log scale of the error, on which p-values differ.
         middle = 1 - math.sqrt((1 - low) * (1 - high))
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low

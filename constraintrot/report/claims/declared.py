@@ -1,9 +1,9 @@
-"""The paper's claims: what each expects of the episodes, and in ``reproduction.yaml`` its verdict.
+"""The paper's claims: their arms and tests, and in ``reproduction.yaml`` their verdicts.
 
-A claim has arms, each a query over the joined frame, and tests of what it expects of
-them (see ``decide``). ``verdicts`` decides them. ``paper.yaml`` of this package states the
-claims for any model; a folder of results states them for its own episodes, and takes the
-words of the paper from here.
+A claim has arms, each a query over the joined frame, and tests between them (see
+``decide``). ``verdicts`` decides them. ``paper.yaml`` of this package states the claims for
+any model; a folder of results states them for its own episodes, and takes the paper's
+words from here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PAPER = "paper.yaml"
 Wanted: TypeAlias = str | int | float | bool
 Where: TypeAlias = dict[str, Wanted | list[Wanted] | None]
 Verdict: TypeAlias = Literal["same", "opposite", "cannot tell", "not measured"]
-# What an arm may ask of its episodes that no plan fixes, and that may be unknown of one.
+# Measured columns that a query may use; their value may be unknown for an episode.
 _MEASURED = ("survived",)
 
 
@@ -37,13 +37,13 @@ class Arm(Strict):
     """A query, and the column whose rate is computed over its rows.
 
     Attributes:
-        where: wanted value, or list of values, by column; null drops a condition that is
-            held. It overrides the claim's ``where``, which overrides ``Claims.held``.
+        where: wanted value, or list of values, by column; null drops a held condition. It
+            overrides the claim's ``where``, which overrides ``Claims.held``.
         value: the column.
-        control: whether it is what the other arms are compared with. Without episodes of
-            it the claim is not unmeasured, but cannot be told.
-        guess: the rate that a plan assumes of it, 0 to 1; None for an arm without a test.
-        paper: the paper's rate, 0 to 1; None where it has none, or our text lacks it.
+        control: whether it is the baseline of the other arms. Without its episodes the claim
+            is undecided, not unmeasured.
+        guess: the rate that a plan assumes for it, 0 to 1; None for an arm without a test.
+        paper: the paper's rate, 0 to 1; None if it is not known.
     """
 
     where: Where
@@ -59,7 +59,7 @@ class Test(Strict):
     Attributes:
         a: the first arm.
         b: the second arm.
-        b_is: what b is, compared with a. "Equal", "not higher" and "not lower" are up to
+        b_is: the expected relation of b to a. "Equal", "not higher" and "not lower" allow
             ``Claims.margin``.
         paired: whether the arms are compared episode by episode.
     """
@@ -71,12 +71,12 @@ class Test(Strict):
 
 
 class Premise(Strict):
-    """A condition that a subject must meet before a claim is asked of it.
+    """A condition that a subject must meet for a claim to be tested.
 
     Attributes:
-        arm: the arm whose rate it is about, or several.
-        at_most: the largest rate at which the claim is asked, 0 to 1.
-        words: why not above it.
+        arm: the arm, or arms, whose rate is limited.
+        at_most: the largest rate at which the claim is tested, 0 to 1.
+        words: why the claim is not tested above it.
     """
 
     arm: str | tuple[str, ...]
@@ -85,7 +85,7 @@ class Premise(Strict):
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The arms whose rates it is about."""
+        """The arms whose rates are limited."""
         return (self.arm,) if isinstance(self.arm, str) else self.arm
 
 
@@ -93,9 +93,9 @@ class Then(Strict):
     """An earlier verdict on a claim.
 
     Attributes:
-        until: the day from which it was another, ISO 8601.
+        until: the day on which it changed, ISO 8601.
         verdict: the verdict.
-        because: what changed it.
+        because: why it changed.
     """
 
     until: str = Field(pattern=r"^\d{4}-\d\d-\d\d$")
@@ -108,17 +108,16 @@ class Claim(Strict):
 
     Attributes:
         title: heading of the claim.
-        claim: the claim, paraphrased; by default as ``paper.yaml`` has it under this title.
-        paper: the paper's figure, and its section or table; likewise.
+        claim: the claim, paraphrased; by default from ``paper.yaml`` under this title.
+        paper: the paper's figure, and its section or table; by default likewise.
         where: conditions of all arms.
         arms: the arms, by name.
-        premise: what has to be so first; else the claim cannot be told, whatever the tests say.
-        tests: what the claim expects; it is borne out if all of it is.
-        looks: how often its pairs were looked at before the last ones were added, the last
-            look included. Where no sequential plan was declared, its p-value is multiplied by it.
-        verdict: the verdict for which the words are written; None where there are no words.
-        words: the reason, in one to three sentences, without figures, which would become
-            outdated.
+        premise: the premise; if it does not hold, the claim is undecided regardless of the tests.
+        tests: the expected relations; the claim is confirmed if all of them are.
+        looks: how often its pairs were looked at, including the last time. Without a declared
+            sequential plan, its p-value is multiplied by this.
+        verdict: the verdict that the words explain; None without words.
+        words: the reason, in one to three sentences without figures, which would go out of date.
         history: its earlier verdicts, the oldest first.
     """
 
@@ -159,7 +158,7 @@ class Claims(Strict):
     """All claims.
 
     Attributes:
-        margin: differences of rates smaller than it count as none.
+        margin: smaller differences of rates do not count.
         held: conditions of every query, unless a claim or an arm overrides them.
         claims: the claims.
     """
@@ -177,7 +176,7 @@ def paper() -> Claims:
 
 
 def unplaced(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
-    """The rows that would meet all conditions if what was measured in them were known."""
+    """Return the rows that meet all conditions, except that a measured value is unknown."""
     asked = [name for name in _MEASURED if where.get(name) is not None]
     if not asked:
         return frame.iloc[:0]
@@ -186,7 +185,7 @@ def unplaced(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
 
 
 def chosen(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
-    """The rows that meet all conditions; a setting that does not apply to a row matches.
+    """Return the rows that meet all conditions; a setting that does not apply to a row matches.
 
     Raises:
         ConstraintRotError: an unknown column.

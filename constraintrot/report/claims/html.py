@@ -1,4 +1,4 @@
-"""The page of claims in the look of the report: a table of verdicts, and a picture a claim."""
+"""The page of claims in the report's style: a table of verdicts, and a figure per claim."""
 
 from collections.abc import Container, Mapping, Sequence
 from importlib import resources
@@ -23,7 +23,7 @@ def html(
 ) -> str:
     """Return the page.
 
-    ``left_out`` says by title why a claim was not played, ``looks`` which look decided it.
+    ``left_out`` has, by title, why a claim was not played; ``looks``, the look that decided it.
     """
     rows: list[dict[str, Any]] = [
         {
@@ -51,8 +51,8 @@ def rendered(
 ) -> str:
     """Return a page of tables and, below them, claims.
 
-    A table is a paragraph, which may be empty, its heads and its rows. A row has ``title``,
-    ``link`` and ``cells``.
+    A table is a paragraph (may be empty), its heads and its rows. A row has ``title``, ``link``
+    and ``cells``.
     """
     from markupsafe import Markup
 
@@ -74,7 +74,7 @@ def rendered(
 
 
 def facts(one: Answered, look: int | None) -> dict[str, Any]:
-    """Return a claim's figures for programs."""
+    """Return a claim's figures as plain data."""
     return {
         "title": one.claim.title,
         "verdict": one.verdict,
@@ -134,7 +134,7 @@ def _claim(one: Answered) -> dict[str, Any]:
 
 
 def _picture(one: Answered) -> Figure | None:
-    """Return the rates of the arms, with the paper's hollow beside them."""
+    """Return a figure of the arms' rates, with the paper's rates hollow."""
     known = [
         (name, estimate) for name, estimate in one.arms.items() if isinstance(estimate, Interval)
     ]

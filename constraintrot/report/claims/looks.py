@@ -1,12 +1,11 @@
-"""Claims decided by a declared sequential plan: at each look, on so many variants of each family.
+"""Claims decided by a declared sequential plan, which sets each look's variants of each family.
 
 A claim's p-value at a look is that of O'Brien and Fleming's boundary through its result
-(``stats.sequential.spent``), and its p-value is the least of those so far. That is one valid
-p-value a claim, whenever its looks end, so Holm's adjustment over all planned claims keeps the
-family-wise error at every look (Maurer & Bretz, Multiple testing in group sequential trials using
-graphical approaches, 2013). A verdict takes the least p-value of its own direction: an earlier look
-that nearly said the contrary lends it nothing. A claim that is decided is decided for good, and
-costs no more.
+(``stats.sequential.spent``), and its p-value is the least of those so far. It is valid whenever
+the claim's looks end, so Holm's adjustment over all planned claims keeps the family-wise error at
+every look (Maurer & Bretz, Multiple testing in group sequential trials using graphical
+approaches, 2013). A verdict takes the least p-value of its own direction: an earlier look that
+nearly showed the contrary does not count for it. A decided claim stays decided.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Sizes: TypeAlias = Sequence[Mapping[str, int]]
-"""By look, from the first: how many of the first seeds of each family a claim is decided on."""
+"""For each look: the number of first seeds of each family that a claim is decided on."""
 _CONTRARY = Why("n", "an earlier look said more for the contrary")
 Measure: TypeAlias = "Callable[[Claim, Claims, pd.DataFrame], Answered]"
 
@@ -43,7 +42,7 @@ class Looked:
     Attributes:
         answered: the planned claims with their verdicts, in the plan's order.
         family: the family with adjusted p-values.
-        decided: by title, the look at which a claim was decided.
+        decided: the look at which a claim was decided, by title.
     """
 
     answered: tuple[Answered, ...]
@@ -58,20 +57,20 @@ def looked(
     look: int,
     measure: Measure = measured,
 ) -> Looked:
-    """Decide the planned claims at every look up to one.
+    """Decide the planned claims at every look up to ``look``.
 
     Args:
         claims: the claims.
-        frame: the episodes of all looks so far, from ``page.design.prepared``. Those that were
-            played for another claim, beyond a claim's own size, do not count for it.
-        sizes: by title of a planned claim, its sizes.
+        frame: the episodes of all looks so far, from ``page.design.prepared``. Episodes beyond
+            a claim's own size, played for another claim, do not count for it.
+        sizes: the sizes of each planned claim, by title.
         look: the last look that was taken, from 1.
-        measure: computes a claim's rates and tests; another one simulates them.
+        measure: computes a claim's rates and tests; planning passes a simulation.
     """
     declared = Declared(margin=claims.margin, also=REPRODUCTION, claims=())
     planned = [claim for claim in claims.claims if claim.title in sizes]
     least = dict.fromkeys(sizes, 1.0)
-    # Of what a claim expects, and of the contrary.
+    # By title: the least p-values of the claim and of its contrary.
     own = dict.fromkeys(sizes, (1.0, 1.0))
     decided: dict[str, int] = {}
     kept: dict[str, Answered] = {}

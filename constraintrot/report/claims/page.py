@@ -39,16 +39,16 @@ SHOWN_OF_REVIEW = (
 
 @dataclass(frozen=True)
 class Words:
-    """What the publisher of a page says of its subjects, in Markdown.
+    """The publisher's text on a page, in Markdown.
 
     Attributes:
         opening: the title and the paragraphs below it.
-        subjects: what the subjects are, below the table of verdicts.
-        counted: which episodes the figures are computed from.
-        adjusted: over what the p-values are adjusted, after "(Holm) over".
+        subjects: description of the subjects, below the table of verdicts.
+        counted: description of the episodes that the figures are computed from.
+        adjusted: the comparisons of the adjustment, after "(Holm) over".
         by_construction: by title, why a claim's verdict is about the design and not the agent.
-        by_survival: by title, that the verdict follows from what survived.
-        level: which families claims are of, as in ``report.qualified.usable``.
+        by_survival: by title, a note that the verdict follows from survival.
+        level: the families of the claims, as in ``report.qualified.usable``.
     """
 
     opening: Sequence[str]
@@ -67,7 +67,7 @@ def markdown(
     qualifications: Sequence[Qualification],
     words: Words,
 ) -> str:
-    """Return the page of claims that were asked of a frame and are members of a family.
+    """Return the page of claims that were tested on a frame and belong to a family.
 
     Without qualifications of the subjects the page says so.
 
@@ -177,7 +177,7 @@ def _summary(one: Answered, words: Words) -> list[str]:
 def reasons(one: Answered, by_construction: Container[str] = ()) -> str:
     """Return the kinds of reasons for a claim's verdict.
 
-    ``by_construction`` has the titles of claims that the design decides, and not the agent.
+    ``by_construction`` has the titles of claims that the design decides, not the agent.
     """
     design_ = ["by construction"] if one.claim.title in by_construction else []
     return ", ".join(dict.fromkeys([*(why.reason for why in one.why), *design_]))
@@ -194,7 +194,7 @@ def _of_families(most: int) -> str:
 
 
 def _bars(family: Family, adjusted: str) -> Iterator[str]:
-    """What each verdict takes."""
+    """Yield the criteria of each verdict."""
     points_ = f"{100 * family.declared.margin:.0f} points"
     yield from (
         "- *same*: every test says what the claim expects, and could have said otherwise. A claim of"
@@ -233,7 +233,7 @@ def _rate(estimate: Estimate | None) -> str:
 
 
 def test_line(tested: Tested) -> str:
-    """A test's arms, what is expected, the difference, and what it says."""
+    """Return a test's arms, expected relation, difference and result as text."""
     test, decided = tested.test, tested.decided
     expected = f"{test.a} → {test.b}, expected {test.b_is}"
     because = "; ".join(f"{why.reason}: {why.words}" for why in tested.why)
@@ -247,7 +247,7 @@ def test_line(tested: Tested) -> str:
 
 
 def _p(tested: Tested) -> str:
-    """The pairs of a test, and the p-value of its comparison as the report has it."""
+    """Return the pairs of a test, and the report's p-value of its comparison, as text."""
     comparison = None if tested.compared is None else tested.compared.comparison
     if comparison is None:
         return "unpaired"
@@ -267,7 +267,7 @@ def _anchor(one: Answered) -> str:
 
 
 def _groups(left: pd.DataFrame) -> Iterator[str]:
-    """The number of episodes by the facts in which they differ, as lines of text."""
+    """Yield the number of episodes by the facts in which they differ, as lines of text."""
     differing = [name for name in _GROUPED_BY if left[name].nunique(dropna=False) > 1]
     if not differing:
         return

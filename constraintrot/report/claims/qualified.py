@@ -1,4 +1,4 @@
-"""The families that claims are of: subject by subject, beside each claim."""
+"""The families on which each claim's subjects qualify."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from constraintrot.report.qualified import Level, beyond, of_subject, unqualifie
 if TYPE_CHECKING:
     import pandas as pd
 
-# No family can show by its bounds that a control is at most a tenth with fewer than 29 episodes.
+# The bounds cannot show a control of at most a tenth with fewer than 29 episodes per family.
 LEVEL: Level = "observed"
 
 
@@ -22,8 +22,8 @@ def check(
     """Check that no claim has episodes of a family on which its subject does not qualify.
 
     Raises:
-        ConstraintRotError: a claim has such episodes, in a framework or language in which
-            nobody asked.
+        ConstraintRotError: a claim has such episodes, in a framework or language without a
+            qualification.
     """
     for title, frame in of.items():
         _check(given, title, frame, level)
@@ -32,7 +32,7 @@ def check(
 def _check(given: Sequence[Qualification], title: str, frame: pd.DataFrame, level: Level) -> None:
     names: dict[tuple[str, str], set[str]] = {}
     for one in given:
-        # Where it was asked `claimed` has left the others out.
+        # `claimed` already left out unqualified families where there is a qualification.
         frame = frame[~of_subject(frame, one)]
         names.setdefault((one.agent, one.scaffold), set()).update(
             family.family for family in usable(one, level)
@@ -48,7 +48,7 @@ def _check(given: Sequence[Qualification], title: str, frame: pd.DataFrame, leve
 
 
 def beside(given: Sequence[Qualification], frame: pd.DataFrame, level: Level = LEVEL) -> str:
-    """Of which families a claim is, subject by subject."""
+    """Return a sentence with the families of a claim, subject by subject."""
     left = frame
     words: list[str] = []
     notes: list[str] = []

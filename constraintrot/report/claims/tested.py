@@ -1,4 +1,4 @@
-"""A test of a claim: two arms, compared episode by episode, whatever the silent ones would have done."""
+"""A test of a claim: two compared arms, and bounds for the silent episodes' outcomes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from constraintrot.stats.paired import Comparison
 if TYPE_CHECKING:
     import pandas as pd
 
-# What p-values are told by beside a request: columns that are equal within a unit.
+# Units of further p-values beside a request's: columns that are equal within a unit.
 _UNITS: Mapping[str, Sequence[str]] = {"the policy's wording": POLICY, "family": ("family",)}
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -33,12 +33,12 @@ class Tested:
 
     Attributes:
         test: the test.
-        decided: what it says; None if the arms have no pairs to compare.
-        why: why it cannot tell; empty if it can.
-        compared: the comparison as the report has it; None if there is none, or it is unpaired.
-            Its p-value is adjusted if it is one of the family, and exploratory else.
-        by_unit: the same with the policy's sentence, and with the family, as the cluster; empty
-            if unpaired.
+        decided: the result; None if the arms cannot be compared.
+        why: why it is undecided; empty if it is decided.
+        compared: the report's comparison; None if there is none, or it is unpaired.
+            Its p-value is adjusted if it belongs to the family, and exploratory otherwise.
+        by_unit: the comparison clustered by the policy's wording and by family; empty if
+            unpaired.
     """
 
     test: Test
@@ -58,18 +58,18 @@ def tested(
     *,
     heard: bool,
 ) -> Tested:
-    """What a test says of its arms' episodes.
+    """Compute a test on its arms' episodes.
 
     Args:
         test: the test.
         value: what is compared.
-        planned: the episodes by arm; those without a verdict are in no rate, and the test has
-            to hold whatever they would have done.
-        unplaced: by arm, the episodes of which nobody knows whether they are in it; an unpaired
-            test has to hold wherever they are.
-        margin: difference of rates that counts as none.
-        varied: columns in which the arms differ, on which nothing is paired.
-        heard: leave out what the silent episodes might have done.
+        planned: the episodes by arm; those without a verdict are in no rate, and the result has
+            to hold for every outcome of theirs.
+        unplaced: by arm, the episodes that may or may not belong to it; an unpaired result has
+            to hold in both cases.
+        margin: the largest difference of rates that does not count.
+        varied: columns in which the arms differ, which are not paired on.
+        heard: whether to ignore the possible outcomes of silent episodes.
     """
     known = {name: scored(planned[name], value) for name in (test.a, test.b)}
     if missing := [name for name, part in known.items() if part.empty]:
@@ -105,12 +105,12 @@ def tested(
 
 
 def _whatever(decided: Decided, extremes: Sequence[Decided], silent: int) -> Decided:
-    """What a test says whatever the silent episodes would have done.
+    """Return a test's result that holds for every outcome of the silent episodes.
 
     Args:
-        decided: with the silent ones as not violated, and without those that have no verdict.
-        extremes: with those of one arm as 1 and those of the other as 0, both ways.
-        silent: how many there are.
+        decided: the result with silent episodes as not violated, without those lacking a verdict.
+        extremes: the results with the silent episodes of one arm as 1 and of the other as 0.
+        silent: the number of silent episodes.
     """
     p_same = max(one.p_same for one in (decided, *extremes))
     p_opposite = max(one.p_opposite for one in (decided, *extremes))
@@ -121,41 +121,40 @@ def _whatever(decided: Decided, extremes: Sequence[Decided], silent: int) -> Dec
 
 
 def silence(episodes: str) -> Why:
-    """Return why a verdict is not told that depends on some silent episodes, which are named."""
+    """Return the reason for withholding a verdict that depends on the named silent episodes."""
     words = "no readable call, no verdict, or nobody can tell whether the policy survived"
     return Why("silence", f"it depends on {episodes} ({words})")
 
 
 def scored(part: pd.DataFrame, value: Value) -> pd.DataFrame:
-    """The episodes that have a value."""
+    """Return the episodes that have a value."""
     return part[part[value].notna()]
 
 
 def _useful(part: pd.DataFrame) -> pd.DataFrame:
-    """The episodes without those of a counterfactual that changed nothing."""
+    """Return the episodes, without those of a counterfactual that changed nothing."""
     return part[~(part["condition"].isin(EDITS) & degenerate(part))]
 
 
 def is_silent(part: pd.DataFrame, value: Value) -> pd.Series[bool]:
-    """Of which episodes nobody knows the value.
+    """Return a mask of the episodes whose value is unknown.
 
-    Of one without a readable call it is known that nothing was done, and it may be known whether
-    the policy survived.
+    An episode without a readable call has an unknown violation, but its survival may be known.
     """
     lost = part["violation"].isna() | part[value].isna()
     return lost | part["outcome"].isin(SILENT) if value == "violation" else lost
 
 
 def at_most(part: pd.DataFrame, value: Value) -> float:
-    """The rate of an arm if each silent episode has the value; nan of an empty arm."""
+    """Return the rate of an arm with each silent episode as 1; nan for an empty arm."""
     return float(_filled(part, value, 1.0)[value].mean())
 
 
 def _completed(part: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
-    """The arm, where episodes without a verdict have the facts that all others share.
+    """Return an arm in which episodes without a verdict have the facts that all others share.
 
-    One that did not end may not know what it would have been compacted with. One that was
-    played again counts as it ended then.
+    An unfinished episode may lack facts such as its compactor. Attempts without a verdict are
+    dropped if the episode was played again.
     """
     lost = part["violation"].isna()
     if not lost.any():
@@ -172,10 +171,9 @@ def _completed(part: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
 def _extreme(
     arms: Sequence[pd.DataFrame], unplaced: Sequence[pd.DataFrame], value: Value, filled: float
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Two arms with as many ``filled`` in the first as can be, and as few in the second.
+    """Return the arms, unknown values ``filled`` in the first and the opposite in the second.
 
-    An unplaced episode of which the value is unknown too is taken for one in each arm, since it is
-    not known which of the two would say less.
+    An unplaced episode with an unknown value is added to both arms.
     """
     import pandas as pd
 
@@ -194,14 +192,14 @@ def _filled(part: pd.DataFrame, value: Value, filled: float) -> pd.DataFrame:
 def _outcomes(
     a: pd.DataFrame, b: pd.DataFrame, test: Test, value: Value, on: Sequence[str]
 ) -> tuple[Outcomes, Pairs]:
-    """The outcomes of two arms, and the ids of what is paired; empty if nothing is."""
+    """Return the outcomes of two arms, and the ids of the paired episodes (empty if unpaired)."""
     return _paired(a, b, test, value, on) if test.paired else (_unpaired(a, b, value), ())
 
 
 def _paired(
     a: pd.DataFrame, b: pd.DataFrame, test: Test, value: Value, on: Sequence[str]
 ) -> tuple[Outcomes, Pairs]:
-    """The outcomes of two arms episode by episode, and the episodes' ids."""
+    """Return the paired outcomes of two arms, and the episodes' ids."""
     both = _both(a, b, test)
     matched = arms(both, {name: {"arm": name} for name in (test.a, test.b)}, value, on=on)
     pairs = both.loc[matched.index[test.a]]
@@ -215,7 +213,7 @@ def _paired(
 
 
 def _matched_on(a: pd.DataFrame, b: pd.DataFrame, test: Test, varied: set[str]) -> list[str]:
-    """The columns on which the arms of a test are paired."""
+    """Return the columns on which the arms of a test are paired."""
     return [name for name in matched_on(_both(a, b, test), test.a, test.b) if name not in varied]
 
 

@@ -1,11 +1,11 @@
 """The verdict on each of the paper's claims, computed from the committed episodes.
 
-*Same* if every test of a claim says what it expects, *opposite* if one says the contrary,
-*not measured* if an arm has no episode, and else *cannot tell*, with the reasons; that too
-if the claim has a premise that does not hold of the subject.
-The claims are members of the family of ``primary.yaml``, where each has one adjusted p-value.
-``reproduction.yaml`` has the verdict too, since the words beside it depend on it; one that
-the episodes do not give is an error.
+*Same* if every test of a claim shows what it expects, *opposite* if one shows the contrary,
+*not measured* if an arm has no episode, otherwise *cannot tell*, with the reasons. A claim
+whose premise does not hold of the subject is *cannot tell* as well.
+The claims belong to the family of ``primary.yaml``, where each has one adjusted p-value.
+``reproduction.yaml`` also states the verdict, because the words beside it depend on it; it is
+an error if the episodes give another one.
 """
 
 from __future__ import annotations
@@ -50,16 +50,15 @@ class Answered:
         arms: rate by arm; None if the arm has no episode.
         compression: by arm, the median of tokens after the last compaction over tokens before
             it; None if nothing was compacted.
-        tests: the tests of which both arms have episodes, or a control is missing.
+        tests: the tests whose arms both have episodes, or lack only a control.
         verdict: the verdict.
-        why: why it cannot be told; empty with any other verdict.
-        p_value: of all that the claim expects, or of the contrary of any of it; None if no
-            test has pairs.
-        adjusted: the same, adjusted over the family (Holm).
+        why: why it is undecided; empty with any other verdict.
+        p_value: of all expected relations, or of the contrary of any; None if no test has pairs.
+        adjusted: the p-value adjusted over the family (Holm).
         rows: positions of its episodes in the frame.
         scaffolds: of these episodes, by name.
-        silent: by arm, the number of planned episodes of which nobody knows what they would have done.
-        premise: by arm of the premise, its rate if all its silent episodes had the value.
+        silent: by arm, the number of planned episodes with an unknown value.
+        premise: by arm of the premise, its rate with all silent episodes as 1.
     """
 
     claim: Claim
@@ -79,19 +78,19 @@ class Answered:
 def answer(
     claims: Claims, frame: pd.DataFrame, declared: Declared
 ) -> tuple[list[Answered], Family]:
-    """The claims with their figures and verdicts, which have to be those of the file.
+    """Return the claims with their figures and verdicts, which have to be those of the file.
 
     Args:
         claims: the claims.
-        frame: the planned episodes of all frames, from ``page.design.prepared``. One without
-            a verdict is in no rate; a verdict has to hold whatever it would have done.
-        declared: the family that they are members of.
+        frame: the planned episodes of all frames, from ``page.design.prepared``. An episode
+            without a verdict is in no rate; a verdict has to hold for each of its outcomes.
+        declared: the family that they belong to.
 
     Returns:
         The claims, and the family with adjusted p-values.
 
     Raises:
-        ConstraintRotError: a verdict in the file is not what the episodes say, a query
+        ConstraintRotError: a verdict in the file differs from that of the episodes, a query
             names an unknown column, or the claims are not of the family.
     """
     answered, family = decided(claims, frame, declared)
@@ -103,7 +102,7 @@ def answer(
 def decided(
     claims: Claims, frame: pd.DataFrame, declared: Declared
 ) -> tuple[list[Answered], Family]:
-    """As ``answer``, whatever verdicts the file has."""
+    """Return the same as ``answer``, without checking the file's verdicts."""
     if declared.also != REPRODUCTION or declared.margin != claims.margin:
         raise ConstraintRotError(
             f"the claims of {REPRODUCTION} belong to the family of primary claims; primary.yaml has"
@@ -128,8 +127,8 @@ def with_silence(
     """Give silence as the reason of the claims that would be decided without it.
 
     Args:
-        answered: the claims, which have to hold whatever the silent episodes would have done.
-        heard: decides them anew, the named ones without what those might have done.
+        answered: the claims, decided for all outcomes of the silent episodes.
+        heard: decides all claims again, the named ones without regard to silent episodes.
     """
     open_ = {
         one.claim.title
@@ -162,23 +161,23 @@ def settled(
 
 
 def unused(answered: Sequence[Answered], frame: pd.DataFrame) -> pd.DataFrame:
-    """The episodes that no claim uses, of those with a verdict."""
+    """Return the episodes with a verdict that no claim uses."""
     frame = played(frame)
     used = frozenset[int]().union(*(one.rows for one in answered))
     return frame[~frame.index.isin(list(used))]
 
 
 def measured(claim: Claim, claims: Claims, frame: pd.DataFrame, *, heard: bool = False) -> Answered:
-    """The claim's rates and tests; its verdict is "not measured" until p-values are adjusted.
+    """Compute a claim's rates and tests; its verdict is "not measured" until ``settled``.
 
     Args:
         claim: the claim.
-        claims: the claims that it is one of.
+        claims: all claims, with their margin and held conditions.
         frame: the planned episodes.
-        heard: leave out what the silent episodes might have done.
+        heard: whether to ignore the possible outcomes of silent episodes.
 
     Raises:
-        ConstraintRotError: a query names an unknown column, or its episodes are of two scaffolds.
+        ConstraintRotError: a query names an unknown column, or the episodes have two scaffolds.
     """
     where = {name: {**claims.held, **claim.where, **arm.where} for name, arm in claim.arms.items()}
     planned = {name: chosen(frame, where[name]) for name in claim.arms}
@@ -241,7 +240,7 @@ def _compression(part: pd.DataFrame) -> float | None:
 
 
 def _further(answered: Sequence[Answered]) -> list[Further]:
-    """The claims with a p-value, as members of the family."""
+    """Return the claims with a p-value, as members of the family."""
     return [
         Further(one.claim.title, one.p_value, _alone(one))
         for one in answered
@@ -250,7 +249,7 @@ def _further(answered: Sequence[Answered]) -> list[Further]:
 
 
 def _alone(one: Answered) -> Compared | None:
-    """The comparison whose p-value is that of the whole claim; None if there is none."""
+    """Return the comparison whose p-value is that of the whole claim, or None."""
     if len(one.tests) != 1 or (compared := one.tests[0].compared) is None:
         return None
     comparison = compared.comparison
@@ -259,7 +258,7 @@ def _alone(one: Answered) -> Compared | None:
 
 
 def _told(one: Answered, family: Family) -> Answered:
-    """The claim, with the p-values of its comparisons as the report has them."""
+    """Return the claim, with the report's p-values of its comparisons."""
     return replace(
         one,
         tests=tuple(
@@ -270,18 +269,18 @@ def _told(one: Answered, family: Family) -> Answered:
 
 
 def _varied(where: Mapping[str, Where], test: Test) -> set[str]:
-    """The columns in which the queries of a test's arms differ, and that identify no episode."""
+    """Return the columns in which the queries of a test's arms differ, without ``IDENTITY``."""
     a, b = where[test.a], where[test.b]
     return {name for name in {*a, *b} if a.get(name) != b.get(name)} - {*IDENTITY}
 
 
 def claim_p_value(tests: Sequence[Tested]) -> float | None:
-    """The p-value of all tests saying what is expected, or of any saying the contrary.
+    """Return the smaller p-value of "all tests as expected" and "any test contrary".
 
-    The former is the largest p-value, since all have to (an intersection-union test); the
-    latter the smallest times the number of tests (Bonferroni), since one is enough. Where
-    neither is shown, the p-value of a single difference is that of its comparison, unless
-    that depends on what silent episodes would have done.
+    The former is the largest p-value, since all have to hold (an intersection-union test); the
+    latter the smallest times the number of tests (Bonferroni), since one is enough. If neither
+    is shown, the p-value of a single difference is that of its comparison, unless it depends on
+    silent episodes.
     """
     if all(test.decided is None for test in tests):
         return None
@@ -294,7 +293,7 @@ def claim_p_value(tests: Sequence[Tested]) -> float | None:
 
 
 def both_p_values(tests: Sequence[Tested]) -> tuple[float, float]:
-    """The p-values of what a claim expects, and of the contrary; 1 where there is none."""
+    """Return the p-values of the claim and of its contrary; 1 if there is none."""
     decided = [test.decided for test in tests]
     same = max(1.0 if one is None else one.p_same for one in decided)
     opposite = min(1.0 if one is None else one.p_opposite for one in decided)

@@ -1,1 +1,1 @@
-"""Results that somebody hands in, as a folder that anyone can check: ``results/contributed/``."""
+"""Contributed results, as folders that anyone can check: ``results/contributed/``."""

@@ -1,9 +1,9 @@
-"""Return whether a contributed folder is consistent: planned, played, graded, and of one subject.
+"""The check that a contributed folder is consistent: planned, played, graded, and of one subject.
 
-What is checked: every episode that the task plans is there once and is the one that was
-planned; every verdict is what the calls come to, graded anew; nothing is pooled. What no
-check can show: that a model made these calls. Survival, tokens and seconds are taken as
-they are given, since the texts that they were read from are not in the folder.
+It checks that every planned episode is there once and has the planned facts, that every
+verdict is that of its calls, graded again, and that nothing is pooled. No check can show
+that a model made these calls. Survival, tokens and seconds are not checked, since the folder
+lacks the texts behind them.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ if TYPE_CHECKING:
 Tasks: TypeAlias = Mapping[str, Callable[..., Task]]
 """Tasks whose episodes can be rebuilt, by Inspect's name."""
 
-# Frames of earlier versions lack it; without it more episodes are one cluster, so leaving it out
-# makes nothing look surer.
+# Earlier frames lack it. Without it more episodes form one cluster, so leaving it out cannot make
+# a result look surer.
 _LATER = ("policy_phrasing",)
 _NAMED_BY = ("family", "seed", "condition", "defense")
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A folder and what does not fit in it."""
+    """A folder's run and frame, and the contradictions in it."""
 
     run: Run
     frame: pd.DataFrame
@@ -67,9 +67,9 @@ class Checked:
 
 @dataclass(frozen=True)
 class Planned:
-    """One episode that a log was to have.
+    """An episode that a log has to have.
 
-    The facts are the sample's metadata before it is played.
+    The facts are the sample's metadata before the play.
     """
 
     log: str
@@ -79,7 +79,7 @@ class Planned:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What names it within a folder."""
+        """The key of the episode within a folder."""
         return self.log, self.sample, self.replicate
 
 
@@ -87,7 +87,7 @@ def planned(log: Log, tasks: Tasks) -> Iterator[Planned]:
     """Yield every episode that the log's task, one of ``tasks``, plans with the log's parameters.
 
     Raises:
-        ConstraintRotError: no such task, or the parameters are none of its own.
+        ConstraintRotError: no such task, or the task refuses the parameters.
     """
     if log.task not in tasks:
         raise ConstraintRotError(
@@ -113,7 +113,7 @@ def planned(log: Log, tasks: Tasks) -> Iterator[Planned]:
 def _samples(
     task: Callable[..., Task], task_args: str
 ) -> tuple[tuple[str, Mapping[str, Any]], ...]:
-    """The samples of a task by id, with their metadata; runs of one plan build it once."""
+    """Return the ids and metadata of a task's samples; each plan is built only once."""
     built = task(**json.loads(task_args))
     return tuple((str(sample.id), sample.metadata or {}) for sample in built.dataset)
 
@@ -122,7 +122,7 @@ def check(folder: Path, tasks: Tasks) -> Checked:
     """Check one contributed folder, whose episodes are of ``tasks``.
 
     Raises:
-        ConstraintRotError: a file of it cannot be read at all.
+        ConstraintRotError: a file of the folder cannot be read at all.
     """
     run = read_run(folder)
     frame = frames.read(str(folder / EPISODES), bytes_of(folder, EPISODES))
@@ -197,7 +197,7 @@ def _twice(frame: pd.DataFrame, answers: Sequence[Answer]) -> Iterator[Finding]:
 
 
 def _row(name: str, row: Mapping[str, Any], plan: Planned, answer: Answer) -> Iterator[Finding]:
-    """A row is the planned episode, with the verdict that its calls come to."""
+    """Check that a row is the planned episode, with the verdict of its calls."""
     facts = _as_played({**plan.facts, "replicate": plan.replicate}, row)
     for fact in names(Role.PLANNED):
         wanted, given = text(facts.get(fact)), text(row.get(fact))
@@ -222,7 +222,7 @@ def _row(name: str, row: Mapping[str, Any], plan: Planned, answer: Answer) -> It
 
 
 def _impossible(facts: Mapping[str, Any], answer: Answer) -> str:
-    """Why an answer cannot have come of what was planned; empty where it can."""
+    """Return why an answer cannot come from the planned episode; empty if it can."""
     gates = (
         facts["defense"] in DEFENSES.names() and "approve" in DEFENSES.get(facts["defense"]).hooks
     )
@@ -236,7 +236,7 @@ def _impossible(facts: Mapping[str, Any], answer: Answer) -> str:
 
 
 def _as_played(facts: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    """The planned facts in the version of the texts that has the row's request; today's if none has."""
+    """Return the planned facts in the text version with the row's request, or the newest."""
     for texts in range(TEXTS, 0, -1):
         older = {**facts, "texts": texts}
         request = sampled(older).request(bool(facts["allowed"]))
@@ -252,7 +252,7 @@ def _old(fact: str) -> str:
 
 
 def regrade(facts: Mapping[str, Any], answer: Answer) -> Verdict:
-    """The verdict on an answer, by what was planned and by nothing that the contributor says."""
+    """Grade an answer by the planned facts, without any of the contributor's."""
     variant = sampled(facts)
     if "in_force" in facts:
         variant = in_force(variant, facts["in_force"])
@@ -278,7 +278,7 @@ def _told(verdict: Verdict, *, allowed: bool) -> dict[str, str]:
 
 
 def _missing(left: Iterable[Planned], frame: pd.DataFrame) -> Iterator[Finding]:
-    """Check that each planned episode without calls has a row that says why."""
+    """Check that each planned episode without calls has a row with its status."""
     unplayed = frame[~is_played(frame)]
     given = Counter(
         tuple(text(getattr(row, name)) for name in ("log", *_NAMED_BY))

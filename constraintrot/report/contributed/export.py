@@ -34,7 +34,7 @@ from constraintrot.report.page import frames, runs
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
-# Where no call acts, words decide between a refusal and silence.
+# Outcomes without an acting call, for which the text decides between refusal and silence.
 _READ_IN_WORDS = ("refused_text", "no_call")
 
 
@@ -63,17 +63,17 @@ def export(
     Args:
         logs: Inspect logs of one model under one setting, or folders of them.
         folder: where to write; its name is the result's.
-        tasks: those whose episodes can be rebuilt, by Inspect's name.
+        tasks: the tasks whose episodes can be rebuilt, by Inspect's name.
         title: what was asked, in a few words.
         machine: what it ran on, in words.
         by: who contributes it.
-        notes: what else a reader has to know.
+        notes: further notes for a reader.
         qualification: file of ``constraintrot qualify``, which is copied.
-        force: overwrite a folder that holds a result.
+        force: whether to overwrite a folder that holds a result.
 
     Raises:
-        ConstraintRotError: the logs are of several models or settings, of a task whose
-            episodes nobody else can rebuild, or only a part of what was planned.
+        ConstraintRotError: the logs have several models or settings, a task whose episodes
+            nobody else can rebuild, or only a part of the planned episodes.
     """
     import pandas as pd
 
@@ -122,10 +122,10 @@ def _read(logs: Sequence[str | Path], tasks: Tasks) -> _Reading:
 
 
 def _retried(read: _Reading) -> dict[str, str]:
-    """Leave out the logs that were retried; a retry's log holds what they finished too.
+    """Leave out the logs that were retried; a retry's log has their finished episodes too.
 
     Returns:
-        By the name of a log that is left out, that of its last retry.
+        By the name of each log, the name of its last retry.
     """
     read.headers.sort(key=lambda one: one[1].eval.created)
     last = {header.eval.task_id: path.name for path, header in read.headers}
@@ -177,7 +177,7 @@ def _take(read: _Reading, header: EvalLog, sample: EvalSample, log: str) -> None
 
 
 def _outcome(row: Mapping[str, Any], sample: EvalSample) -> str:
-    """The outcome, and of what was blocked that which it would have been."""
+    """Return the outcome; for a blocked call, the outcome without the block."""
     told = ((sample.scores or {})["violation"].metadata or {}).get("proposed") or {}
     return str(told.get("outcome", row["outcome"]))
 
@@ -233,6 +233,6 @@ def _log(path: Path, header: EvalLog) -> Log:
 
 
 def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
-    """As JSON has it: of its own, so that YAML needs no alias."""
+    """Return a copy as plain JSON data, for which YAML needs no aliases."""
     plain: dict[str, Any] = json.loads(json.dumps(dict(given), default=str))
     return plain

@@ -1,7 +1,7 @@
 """The files of a contributed result: ``run.yaml``, ``episodes.csv`` and ``calls.jsonl``.
 
-The frame says what came out, the calls say what the agent did, and ``run.yaml`` says
-which episodes were planned, by whom and how. ``check`` holds the three against each other.
+The frame has the outcomes, the calls are the agent's acts, and ``run.yaml`` states which
+episodes were planned, by whom and how. ``check`` compares the three.
 """
 
 import hashlib
@@ -23,10 +23,10 @@ QUALIFICATION = "qualification.json"
 # A result of a thousand episodes has some 400 KB of calls.
 _MOST_BYTES = 64_000_000
 MOST_EPISODES = 200_000
-# Of a plan's parameters: no task takes a longer history, or more of anything.
+# Largest number in a plan's parameters: no task takes a longer history, or more of anything.
 _LARGEST_NUMBER = 1_000_000
 _MOST_VARIANTS = 1_000
-# The plan of each is rebuilt.
+# The check rebuilds the plan of each log.
 _MOST_LOGS = 256
 _LONGEST_PARAMETERS = 20_000
 _NAME = r"^[a-z0-9][a-z0-9._-]{0,79}$"
@@ -60,7 +60,7 @@ class Log(Strict):
     @field_validator("task_args")
     @classmethod
     def _can_be_rebuilt(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Refuse a plan that nobody else can rebuild, or that would take for ever."""
+        """Refuse a plan that others cannot rebuild, or that would take too long."""
         if len(json.dumps(given, default=str)) > _LONGEST_PARAMETERS:
             raise ValueError(f"its parameters have more than {_LONGEST_PARAMETERS:,} characters")
         if given.get("split") == "private":
@@ -77,7 +77,7 @@ class Log(Strict):
 
 
 def _leaves(node: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """The values within a parameter, with the parameter's name."""
+    """Yield the values within a parameter, with the parameter's name."""
     if isinstance(node, dict):
         for key, value in node.items():
             yield from _leaves(value, name or str(key))
@@ -89,7 +89,7 @@ def _leaves(node: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _number(value: Any) -> float | None:
-    """A number, also one that is written as a text."""
+    """Return a value as a number, also if it is a text; None if it is not a number."""
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
@@ -116,7 +116,7 @@ class Run(Strict):
         logs: the logs.
         qualification: whether ``qualification.json`` is in the folder.
         files: SHA-256 of the other files.
-        notes: what else a reader has to know.
+        notes: further notes for a reader.
     """
 
     format: Literal[1] = 1
@@ -139,7 +139,7 @@ class Run(Strict):
 
 
 class Answer(Strict):
-    """An agent's acts in one episode, as far as the grading reads them.
+    """An agent's acts in one episode: the parts that the grading reads.
 
     Attributes:
         episode: id of the episode, as in the frame.
@@ -147,10 +147,9 @@ class Answer(Strict):
         sample: Inspect's id of the sample.
         replicate: from 0.
         calls: the tool calls with their arguments.
-        fault: why the answer could not be read as calls, where it could not.
-        blocked: why a defense stopped the calls, where one did.
-        prose: what the agent said, where no call acts or the answer could not be read; else
-            left out.
+        fault: why the answer could not be read as calls; None if it could.
+        blocked: why a defense stopped the calls; None if none did.
+        prose: the agent's text, if no call acts or the answer could not be read; else empty.
     """
 
     episode: str
@@ -172,7 +171,7 @@ def read_run(folder: Path) -> Run:
     """Read ``run.yaml``.
 
     Raises:
-        ConstraintRotError: it is missing, no YAML, or lacks something.
+        ConstraintRotError: the file is missing, not YAML, or incomplete.
     """
     path = folder / RUN
     if not path.is_file():
@@ -197,10 +196,10 @@ def read_answers(folder: Path) -> tuple[list[Answer], list[str]]:
     """Read ``calls.jsonl``.
 
     Returns:
-        The answers, and what is wrong with the lines that are none.
+        The answers, and a fault for each line that is not an answer.
 
     Raises:
-        ConstraintRotError: the file is missing, too large or no UTF-8.
+        ConstraintRotError: the file is missing, too large or not UTF-8.
     """
     lines = read_text(folder / CALLS, _MOST_BYTES, ConstraintRotError).splitlines()
     answers: list[Answer] = []
@@ -218,7 +217,7 @@ def read_answers(folder: Path) -> tuple[list[Answer], list[str]]:
 
 
 def answer_lines(answers: list[Answer]) -> str:
-    """The text of ``calls.jsonl``: one episode a line, in ASCII, so that nothing in it hides."""
+    """Return the text of ``calls.jsonl``: one episode per line, in ASCII so that none is hidden."""
     return "".join(
         json.dumps(one.model_dump(exclude_defaults=True) | {"calls": one.calls}) + "\n"
         for one in answers
@@ -226,7 +225,7 @@ def answer_lines(answers: list[Answer]) -> str:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file's bytes; empty if there is no such file."""
+    """Return the SHA-256 of a file's bytes; empty if there is no such file."""
     if not path.is_file():
         return ""
     with path.open("rb") as file:
@@ -234,10 +233,10 @@ def digest(path: Path) -> str:
 
 
 def bytes_of(folder: Path, name: str) -> bytes:
-    """The content of a file of a folder.
+    """Return the content of a file in a folder.
 
     Raises:
-        ConstraintRotError: it is missing, no regular file, or too large.
+        ConstraintRotError: the file is missing, not regular, or too large.
     """
     try:
         return contents(folder / name, _MOST_BYTES, ConstraintRotError)

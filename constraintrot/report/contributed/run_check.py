@@ -1,4 +1,4 @@
-"""The settings of a contributed folder, and the faults between its files, settings and commands."""
+"""The settings of a contributed folder, and contradictions in its files, settings and commands."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SETTINGS = names(Role.SHARED)
-"""Facts that all episodes of a folder share; some conditions have none of them."""
+"""Facts that all episodes of a folder share; some do not apply to every condition."""
 NOTHING = ("", "none", "None", "nan")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that does not fit."""
+    """A contradiction in a contributed folder."""
 
     where: str
     what: str
@@ -44,7 +44,7 @@ class Finding:
 
 
 def files(folder: Path, run: Run) -> Iterator[Finding]:
-    """The folder has the name and the files that the run says."""
+    """Check that the folder has the name and the files that the run states."""
     if folder.resolve().name != run.name:
         yield Finding(RUN, f"name is {run.name}, and the folder is {folder.resolve().name}")
     named = [EPISODES, CALLS, *([QUALIFICATION] if run.qualification else [])]
@@ -54,10 +54,10 @@ def files(folder: Path, run: Run) -> Iterator[Finding]:
 
 
 def pooled(run: Run, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Every episode is of the model and the settings that the run says."""
+    """Check that every episode has the model and the settings that the run states."""
     agents = Counter(text(name) for name in frame[is_played(frame)]["agent"])
     others = Counter(text(name) for name in frame[~is_played(frame)]["agent"])
-    others.pop("none", None)  # of an episode that never began, nobody may know
+    others.pop("none", None)  # the agent of an episode that never began may be unknown
     agents += others
     for agent in sorted(agents.keys() - {run.model}):
         yield Finding(
@@ -77,7 +77,7 @@ def pooled(run: Run, frame: pd.DataFrame) -> Iterator[Finding]:
 
 
 def unplayed(frame: pd.DataFrame) -> Iterator[Finding]:
-    """Every episode has a known status, and a folder of errors alone shows nothing."""
+    """Check that every episode has a known status, and that one was played."""
     for status in sorted({text(one) for one in frame["status"]} - {PLAYED, ERRORED, NOT_PLAYED}):
         yield Finding(EPISODES, f"an episode has the status {status}, which is none")
     if not is_played(frame).any():
@@ -85,7 +85,7 @@ def unplayed(frame: pd.DataFrame) -> Iterator[Finding]:
 
 
 def command(run: Run, log: Log) -> Iterator[Finding]:
-    """The command that is shown is the one that was run."""
+    """Check that the command fits the log's task, model and parameters, and runs the whole plan."""
     try:
         words = shlex.split(log.command)
     except ValueError as error:
@@ -108,7 +108,7 @@ def command(run: Run, log: Log) -> Iterator[Finding]:
 
 
 def qualified(folder: Path, run: Run) -> Iterator[Finding]:
-    """The qualification is of the model and the settings of the folder."""
+    """Check that the qualification has the folder's model and settings."""
     if not run.qualification:
         return
     try:
@@ -130,10 +130,10 @@ def qualified(folder: Path, run: Run) -> Iterator[Finding]:
 
 
 def settings_of(frame: pd.DataFrame) -> dict[str, str]:
-    """The settings that all episodes share, as ``run.yaml`` names them.
+    """Return the settings that all episodes share, as ``run.yaml`` names them.
 
     Raises:
-        ConstraintRotError: they are of several settings.
+        ConstraintRotError: the episodes have several models or settings.
     """
     found = {name: values_of(frame, name) for name in ("agent", *SETTINGS)}
     if several := {name: values for name, values in found.items() if len(values) > 1}:
@@ -146,18 +146,18 @@ def settings_of(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def values_of(frame: pd.DataFrame, name: str) -> list[str]:
-    """The values of a fact over the played episodes, sorted; without those that say nothing."""
+    """Return the values of a fact in the played episodes, sorted, without ``NOTHING``."""
     if name not in frame:
         return []
     rows = frame[is_played(frame)]
     if name == "context_tokens":
-        # A condition of its own is longer by design.
+        # The condition ``long_context`` is longer by design.
         rows = rows[rows["condition"] != "long_context"]
     return sorted({text(value) for value in rows[name]} - set(NOTHING))
 
 
 def text(value: object) -> str:
-    """A fact as it is compared: the same for 60, 60.0 and "60"."""
+    """Return a fact as text for comparison, the same for 60, 60.0 and "60"."""
     if value is None or value != value:
         return "none"
     if isinstance(value, float) and value.is_integer():

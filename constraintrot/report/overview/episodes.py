@@ -1,7 +1,7 @@
 """The episodes of a store as numbers: cells, clusters and pairs, without an object per episode.
 
-``report.page.source`` and ``report.page.design`` compute the same of a frame. Here it is
-computed of categorical columns, once for each distinct combination of values.
+``report.page.source`` and ``report.page.design`` compute the same from a frame. This module
+uses categorical columns, and computes once for each distinct combination of values.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ _ARM = ("condition", "attack", "defense", "distractors")
 
 @dataclass(frozen=True)
 class Cell:
-    """The agent, arm (``design.arm``) and ``design.SETTINGS`` that the episodes of a cell share."""
+    """The agent, arm (``design.arm``) and ``design.SETTINGS`` of a cell's episodes."""
 
     agent: str
     arm: str
@@ -61,7 +61,7 @@ class Episodes:
         silent: by episode, whether it made no readable call.
         planned: number of planned episodes.
         errored: number of those that ended in an error.
-        repeated: number of episodes that are in several cells of the store, and count once.
+        repeated: number of episodes left out because another cell of the store has them too.
     """
 
     cells: list[Cell]
@@ -150,7 +150,7 @@ def _clusters(frame: pd.DataFrame) -> Positions:
 
 
 AGAIN = "an arm has an episode more than once at this setting"
-# The whole report leaves their degenerate episodes out, and a store's columns do not name them.
+# The whole report leaves out their degenerate episodes, which a store's columns do not mark.
 _DEGENERATE = (contrasts.SHAM, contrasts.REMOVED)
 # The scores of prohibited and of allowed requests.
 _OF = {False: ("violation", "survived"), True: ("utility", "over_refusal")}
@@ -180,7 +180,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Difference:
-    """Violation in arm b less that in arm a, of one agent at b's setting.
+    """Violation in arm b less that in arm a, for one agent at b's setting.
 
     Attributes:
         cell: the cell of arm b.
@@ -238,7 +238,7 @@ def _differences(given: Episodes) -> Iterator[Difference]:
 
 
 def _fits(a: Cell, b: Cell) -> bool:
-    """Return whether both have one setting, as far as it applies to both."""
+    """Return whether two cells have the same setting, as far as it applies to both."""
     free = "long_context" in (a.arm, b.arm)
     return all(
         left == right or "none" in (left, right) or (free and name == "context_tokens")

@@ -30,7 +30,7 @@ from constraintrot.stats.rate import METHODS
 VERSION = 1
 NAMES = ("report.html", "report.md", "summary.json", "rates.csv", "differences.csv")
 SHOWN = 1_000
-"""Most rows of a table of the page; the CSV files have all."""
+"""Most rows of a table on the page; the CSV files have all rows."""
 TITLE = "Compaction and policies: overview"
 _DIFFERENCES = (
     "Violation, second arm less first, on the same variants, seeds and replicates, at the second"

@@ -33,7 +33,7 @@ PIN, INJECTED, PIN_ATTACKED = "defense_pin", "attack_inject", "defense_pin_attac
 Direction: TypeAlias = Literal["higher", "lower", "same", "open"]
 # The arms of the first two questions.
 QUESTIONS = (("control", design.COMPACTION), (design.COMPACTION, PIN))
-# Outcomes of an agent that did not act, though nobody stopped it.
+# Outcomes of an agent that did not act, without being stopped.
 _DECLINED = ("declined", "refused_text")
 
 
@@ -77,7 +77,7 @@ def question(asked: pd.DataFrame, family: Family, agent: str, a: str, b: str) ->
 def direction(one: Compared, family: Family) -> Direction:
     """Return the direction of a comparison; ``same`` if it is within the margin, else ``open``.
 
-    An exploratory comparison is open, whatever it shows.
+    An exploratory comparison is always open.
     """
     comparison = one.comparison
     if comparison is None or not one.primary:
@@ -221,7 +221,7 @@ def _sure(mine: pd.DataFrame, two: Sequence[Compared], family: Family) -> Answer
 
 
 def _unknown(asked: pd.DataFrame, one: Compared) -> str:
-    """Return the bounds of the rate after compaction, of the pairs that the answer is about."""
+    """Return the bounds of the rate after compaction, for the pairs of the answer."""
     after = asked[asked["episode"].isin([compacted for _, compacted in one.pairs])]
     unknown = int(after["outcome"].isin(SILENT).sum())
     if not unknown:
@@ -234,7 +234,7 @@ def _unknown(asked: pd.DataFrame, one: Compared) -> str:
 
 
 def _power(two: Sequence[Compared], family: Family) -> str:
-    """Name the smallest differences that so many pairs show, and how many more pairs are needed."""
+    """Name the smallest differences that these pairs can show, and the number of missing pairs."""
     shown: list[str] = []
     more: list[str] = []
     few: list[str] = []

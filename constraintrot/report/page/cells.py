@@ -44,7 +44,7 @@ class Cells:
 
     def rate(self, rows: pd.DataFrame, value: str, where: Sequence[str]) -> Cell | str:
         """Make a cell of the rate of a column over rows; ``NOT_MEASURED`` if no row is scored."""
-        # By position: a selection of the frame's many columns takes longer than the rate.
+        # By position: selecting the frame's many columns takes longer than the rate.
         at = rows.index.to_numpy()
         at = at[~np.isnan(self._column(value)[at])]
         if not len(at):

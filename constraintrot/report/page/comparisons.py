@@ -37,10 +37,10 @@ _WORDS = {
 def comparisons(
     family: Family, others: Sequence[Compared], qualifies: Mapping[str, str]
 ) -> Section:
-    """The section of paired differences: a forest plot, and a table of each kind.
+    """Return the section of paired differences: a forest plot, and a table of each kind.
 
     A comparison in ``others`` is primary too if it belongs to a further claim of the family.
-    ``qualifies`` says by model on how many families it qualifies (``qualified.beside``).
+    ``qualifies`` has, by model, the text about its qualified families (``qualified.beside``).
     """
     primary = [*family.compared, *(one for one in others if one.primary)]
     exploratory = [one for one in others if not one.primary]
@@ -88,7 +88,7 @@ def _primary(
 
 
 def _declared(family: Family) -> str:
-    """Name the setting that the claims are of."""
+    """Name the setting of the claims."""
     if not family.declared.at:
         return "the setting with the most pairs"
     words = design.words(dict(family.declared.at))
@@ -123,7 +123,7 @@ def _exploratory(given: Sequence[Compared]) -> Table:
 
 
 def _row(one: Compared, heads: tuple[str, ...], primary: bool, qualifies: str = "") -> Row:
-    """Return the row of a comparison; a primary one has its verdict and who qualifies."""
+    """Return the row of a comparison; a primary one has its verdict and qualification."""
     comparison = one.comparison
     if comparison is None:
         return Row(heads, ("-", f"not paired: {one.reason}", "-", "-"), one.anchor)

@@ -1,4 +1,4 @@
-"""Tables over all settings, by model and condition: how many episodes, and what they cost."""
+"""Tables over all settings, by model and condition: numbers of episodes, and their costs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MEDIANS = (
 def bundles(frame: pd.DataFrame) -> list[Bundle]:
     """Return the rows of a table of arms.
 
-    Arms with one episode a model whose conditions begin with the same word are one row,
+    Arms with one episode per model whose conditions begin with the same word share a row,
     except for the paper's arms.
     """
     sizes = frame.groupby(["arm", "agent"], sort=False).size().groupby("arm", sort=False).max()
@@ -58,7 +58,7 @@ def bundled(rows: Sequence[Bundle]) -> tuple[str, ...]:
 
 
 def counted(planned: pd.DataFrame) -> Section:
-    """The section that counts planned, played, errored and silent episodes of a prepared frame."""
+    """Return the section that counts a frame's planned, played, errored and silent episodes."""
     rows_of = bundles(planned)
     rows = [Row(heads, counts(part).cells) for heads, part in _parts(planned, rows_of)]
     notes = (
@@ -72,7 +72,7 @@ def counted(planned: pd.DataFrame) -> Section:
 
 
 def cost(frame: pd.DataFrame) -> Section:
-    """The section of costs: medians of tokens and seconds, and what a cache served."""
+    """Return the section of costs: medians of tokens and seconds, and the share from a cache."""
     rows_of = bundles(frame)
     rows = [
         Row(heads, (str(len(part)), *_medians(part), _cached(part)))
@@ -92,7 +92,7 @@ def cost(frame: pd.DataFrame) -> Section:
 def _parts(
     frame: pd.DataFrame, rows: Sequence[Bundle]
 ) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
-    """The heads and the episodes of each row that has any."""
+    """Yield the heads and the episodes of each row that has episodes."""
     for agent in design.agents(frame):
         mine = frame[frame["agent"] == agent]
         for name, arms in rows:
@@ -108,7 +108,7 @@ def _medians(part: pd.DataFrame) -> Iterator[str]:
 
 
 def _cached(part: pd.DataFrame) -> str:
-    """The share of all input tokens that the provider read from its cache."""
+    """Return the share of all input tokens that the provider read from its cache."""
     cached = float(part["cached_tokens"].sum())
     # Inspect's input tokens do not include the cached ones.
     total = float(part["input_tokens"].sum()) + cached

@@ -35,7 +35,7 @@ _COSTS = (
 
 
 def defenses(cells: Cells, main: pd.DataFrame, frame: pd.DataFrame) -> Section:
-    """The section of defenses: per model a table and a Pareto plot of benefits and costs.
+    """Return the section of defenses: per model a table and a Pareto plot of benefits and costs.
 
     Attacked and defended episodes at another setting than the main one have a separate table.
 
@@ -126,10 +126,10 @@ _ATTACKS = (
 
 
 def attacks(cells: Cells, frame: pd.DataFrame) -> Section:
-    """The section of attacks: violation by attack and model, without a defense.
+    """Return the section of attacks: violation by attack and model, without a defense.
 
-    The setting is the one that most of a model's attacked episodes have. It may differ from
-    the main setting: where plain compaction loses every policy, an attack has no effect.
+    The setting is that of most of a model's attacked episodes. It may differ from the main
+    setting, because an attack has no effect if plain compaction loses every policy.
     """
     asked = frame[~frame["allowed"] & (frame["defense"] == "none")]
     compacted = asked[(asked["condition"] != "control") & (asked["compactor"] != "none")]

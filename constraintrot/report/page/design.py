@@ -1,8 +1,8 @@
 """The groups of episodes: arms and settings.
 
-An arm corresponds to a condition of the paper's section 4: what was done to the
-history, under which attack and which defense. A setting is everything else that was
-held fixed: channel, compactor, budget and so on.
+An arm corresponds to a condition of the paper's section 4: the change to the history,
+the attack and the defense. A setting is everything else that was held fixed: channel,
+compactor, budget and so on.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ TIED = {
 def prepared(frame: pd.DataFrame) -> pd.DataFrame:
     """Add the columns ``arm``, ``summary_by``, ``varied`` and ``cluster``, and number the rows.
 
-    ``condition`` is replaced by what was done to the history alone, so that
-    ``defense_pin`` and ``compaction`` with the defense ``pin`` are the same arm
-    and both are paired with ``compaction``.
+    ``condition`` is reduced to the change to the history, so that ``defense_pin`` and
+    ``compaction`` with the defense ``pin`` are the same arm and both are paired with
+    ``compaction``.
 
     Args:
         frame: episodes, as ``frames.tidy`` returns them.
@@ -69,7 +69,7 @@ def prepared(frame: pd.DataFrame) -> pd.DataFrame:
         "varied": [varied[row] for row in tied],
     }
     columns = {name: pd.Series(values, frame.index, object) for name, values in added.items()}
-    # Copied, the columns of one type are one block again, of which every selection is quicker.
+    # The copy merges the columns of one type into one block, which speeds up selections.
     made = frame.assign(**columns, **{CODE: labels(frame)}).copy()
     # A page finds the rows of its cells by their position.
     made.index = pd.RangeIndex(len(made))
@@ -80,8 +80,8 @@ def subjects(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a prepared frame whose column ``agent`` names one subject each.
 
     A subject is a model with its scaffold, and with the reader of its rules if it has one.
-    A model that has one subject here keeps its name; of several each says how it differs.
-    The column ``model`` has the models.
+    A model with a single subject keeps its name; several subjects have names that state their
+    differences. The column ``model`` has the models.
     """
     parts = ["scaffold", "rule_judge_by"]
     named: dict[tuple[str, ...], str] = {}
@@ -120,7 +120,7 @@ TIED_FACTS = ("compactor", "prompt", "budget_words")
 
 
 def arm(condition: str, attack: str, defense: str, distractors: str = "0") -> str:
-    """Name an arm: the paper's name if it has one, else the condition and what differs from it."""
+    """Name an arm: the paper's name if it has one, else the condition and its differences."""
     base = base_condition(condition)
     no_distractors = distractors in ("0", "none", "None", "nan")
     if base == COMPACTION and no_distractors and (attack, defense) in _PAPER:
@@ -151,9 +151,9 @@ def agents(frame: pd.DataFrame) -> list[str]:
 def main(
     frame: pd.DataFrame, of: pd.DataFrame | None = None
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Return the episodes at each agent's main setting, and by agent that setting as text.
+    """Return the episodes at each agent's main setting, and that setting as text by agent.
 
-    The main setting is the one that most of the agent's compacted episodes have. A setting
+    The main setting is that of most of the agent's compacted episodes. A setting
     that does not apply to an episode (a control has no compactor) is ``none``, which
     matches any value. ``of`` has the episodes that determine the setting and the agents; by
     default all.
@@ -172,7 +172,7 @@ def main(
 
 
 def counted(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the rows in which a setting is an integer, so that it applies and is known."""
+    """Return the rows in which a setting is an integer: it applies and is known."""
     return frame[frame[name].map(lambda value: isinstance(value, int)).astype(bool)]
 
 

@@ -1,7 +1,7 @@
 """Details of one episode: compaction diff, pin receipts, calls, survival check.
 
-They come from its log; or from the file ``NAME.texts.json`` beside a frame ``NAME.csv``, so
-that a page without logs has them too. All are cut and made safe where they are read.
+They come from its log, or from the file ``NAME.texts.json`` beside a frame ``NAME.csv``, so
+that a page without logs has them too. All are cut and made safe when they are read.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Details:
         return None if full and rank >= max(self._ranks.values(), default=0) else rank
 
     def take(self, known: Iterable[Detail]) -> None:
-        """Add details of a file as far as they fit, after those of logs."""
+        """Add a file's details up to the limit, after those of logs."""
         for one in known:
             if one.episode not in self.kept and len(self.kept) < self.most:
                 self.kept[one.episode] = one
@@ -112,7 +112,7 @@ def detail(sample: EvalSample, episode: str) -> Detail:
 
 
 def _attached(sample: EvalSample, data: Any) -> Any:
-    """Return the data of an event, also where Inspect stored it as an attachment."""
+    """Return the data of an event, also if Inspect stored it as an attachment."""
     name = data.removeprefix("attachment://") if isinstance(data, str) else None
     return data if name is None or name == data else sample.attachments.get(name, data)
 
@@ -192,7 +192,7 @@ def texts_json(details: Details) -> str:
 
 
 def _limited(one: Detail) -> Detail:
-    """Cut the texts as those from logs are cut: the file may come from anywhere."""
+    """Cut the texts like those from logs, because the file may come from anywhere."""
     diff = tuple(
         replace(line, kind=line.kind if line.kind in _KINDS else "same", text=_cut(line.text))
         for line in one.diff[: DIFF_LINES + 1]
@@ -203,5 +203,5 @@ def _limited(one: Detail) -> Detail:
 
 
 def _cut(text: str, limit: int = untrusted.LINE) -> str:
-    # What a log's text was cut to ends in a note of its own.
+    # A text that was cut before ends in a note, which has to fit too.
     return untrusted.cut(text, limit + 100)

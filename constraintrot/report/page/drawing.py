@@ -1,4 +1,4 @@
-"""Drawings: matplotlib's canvas in the colours of the page, and the same as files for a paper.
+"""Drawings by matplotlib, in the colours of the page or as files for a paper.
 
 Every series has another marker and line style, so series do not differ by colour
 alone. Colours are CSS variables, so that one drawing serves light and dark mode.
@@ -29,7 +29,7 @@ SERIES = ("#010211", "#010212", "#010213", "#010214")
 _VARIABLES = {INK: "ink", FAINT: "faint", BACK: "back"} | {
     colour: f"series-{at}" for at, colour in enumerate(SERIES, 1)
 }
-# Okabe and Ito's colours, told apart by colour-blind readers too; the page has its own.
+# Okabe and Ito's colours, which colour-blind readers can distinguish; the page has its own.
 _COLOURS = {
     INK: "#000000", FAINT: "#b3b3b3", BACK: "#ffffff",
     **dict(zip(SERIES, ("#d55e00", "#0072b2", "#009e73", "#cc79a7"), strict=True)),
@@ -57,7 +57,7 @@ _SETTINGS = {
     "axes.spines.right": False,
     "hatch.color": INK,
 }
-# TrueType, which journals ask for; and nothing that differs from one run to the next.
+# TrueType, which journals require, and no content that differs between runs.
 _FOR_PAPERS = {**_SETTINGS, "pdf.fonttype": 42, "svg.hashsalt": "constraintrot"}
 _UNDATED = {
     "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
@@ -88,7 +88,7 @@ def drawing(width: float, height: float) -> Generator[tuple[Any, list[Any]]]:
 def figure(
     drawn: list[Any], caption: str, alt: str, data: Sequence[Mapping[str, object]]
 ) -> Figure:
-    """Return what ``drawing`` drew as a figure of the page."""
+    """Return the result of ``drawing`` as a figure of the page."""
     svg, canvas = drawn
     return Figure(_themed(svg), untrusted.cut(alt, 1_500), caption, data, canvas)
 
@@ -101,7 +101,7 @@ def span(axes: Any, value: Estimate, at: float, *, upright: bool = False, **styl
 
 
 def per_cent(axes: Any, name: str, *, upright: bool = False) -> None:
-    """Make an axis one of per cent, with a grid."""
+    """Scale and label an axis in per cent, with a grid."""
     if upright:
         axes.set_ylim(-4, 104)
         axes.set_ylabel(name)
@@ -113,7 +113,7 @@ def per_cent(axes: Any, name: str, *, upright: bool = False) -> None:
 
 
 def rows(axes: Any, names: Sequence[str], limit: int) -> None:
-    """Name the lines of a drawing, the first one at the top."""
+    """Label the lines of a drawing, the first one at the top."""
     axes.set_yticks(range(len(names)), [label(name, limit) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
 
@@ -190,7 +190,7 @@ def write(figures: Iterable[Figure], folder: Path) -> list[Path]:
 
 
 def for_paper(canvas: Any) -> str:
-    """Return a figure as SVG with a paper's colours, for where no page gives it its own."""
+    """Return a figure as SVG with a paper's colours, for use outside a page."""
     with _paper(canvas):
         return _saved(canvas)
 

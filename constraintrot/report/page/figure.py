@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Series:
-    """A named series of rates, one per label; None where it was not measured."""
+    """A named series of rates, one per label; None for a rate that was not measured."""
 
     name: str
     values: Sequence[Estimate | None]
@@ -45,8 +45,8 @@ def dots(
 ) -> Figure:
     """Draw rates with intervals, one line per label.
 
-    ``theirs`` are the paper's rates in per cent, drawn hollow, None where it has none;
-    ``width`` is in inches.
+    ``theirs`` are the paper's rates in per cent, drawn hollow, or None; ``width`` is in
+    inches.
     """
     several = len(series) > 1
     each = max(0.36, 0.16 * on.label_lines(labels, 30))
@@ -80,7 +80,7 @@ def dots(
 
 def _whiskers(axes: Any, series: Series, at: int, shift: float) -> None:
     label: str | None = series.name
-    # From the fifth series on a colour comes again, with another marker and line.
+    # From the fifth series on, colours repeat with another marker and line.
     other, colour = (at + at // 4) % 4, SERIES[at % 4]
     for y, value in enumerate(series.values):
         if value is None or value.estimate != value.estimate:

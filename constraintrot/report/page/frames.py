@@ -42,7 +42,7 @@ _TEXTS = (
 )  # fmt: skip
 _ALL = dict.fromkeys((*_TEXTS[:3], *FACTS, *KEYS, *_TEXTS[3:], *_NUMBERS))
 COLUMNS = tuple(name for name in _ALL if name != SESSION)
-"""Columns of every frame; one of recorded sessions has their names, too."""
+"""Columns of every frame; a frame of recorded sessions has their names, too."""
 
 
 def tidy(rows: pd.DataFrame) -> pd.DataFrame:
@@ -78,9 +78,9 @@ def tidy(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _fill_survival(found: pd.DataFrame) -> None:
-    """Fill in the measure of each episode's survival; without a state it is by mentions.
+    """Fill in the measure of each episode's survival: by mentions if there is no state.
 
-    A reader that cannot tell says so as the state, and leaves ``survived`` empty.
+    An undecided reader's verdict is in the state, and ``survived`` is then empty.
     """
     old = found["survived"].isna() & found["state"].isna() & found["mentions"].notna()
     known = found["survived"].notna()
@@ -95,7 +95,7 @@ def read(path: str, data: bytes | None = None) -> pd.DataFrame:
     """Read a frame from a CSV or Parquet file or URL.
 
     Raises:
-        ConstraintRotError: the file cannot be read, or is no frame of episodes.
+        ConstraintRotError: the file cannot be read, or is not a frame of episodes.
     """
     import pandas as pd
 
@@ -135,7 +135,7 @@ def write(frame: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
 
 
 def parquet_bytes(frame: pd.DataFrame) -> bytes:
-    """Return a frame as Parquet; what is neither a number nor a truth value is text."""
+    """Return a frame as Parquet; all values but numbers and truth values become text."""
     typed = frame.copy()
     for name in {*COLUMNS, SESSION} & set(typed) - {*_NUMBERS, "allowed"}:
         typed[name] = each(typed[name], lambda value: untrusted.visible(str(value)))
@@ -176,7 +176,7 @@ def plain(value: Any) -> object:
         if value.isascii() and value.isdigit() and len(value) < 16:
             return int(value)
         if value in _TRUTH:
-            # Parquet has truth values as text where a column has gaps too.
+            # Parquet stores truth values as text if the column has gaps too.
             return _TRUTH[value]
         return value if len(value) <= untrusted.CELL else untrusted.cut(value, untrusted.CELL)
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Harnesses: violation in full view, after compaction and with the pin, of each."""
+"""Harnesses: violation in full view, after compaction and with the pin."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EVAL = "inspect eval constraintrot/suite --model MODEL"
 
 
 def harnesses(cells: Cells, frame: pd.DataFrame) -> Section:
-    """The section of harnesses: a row per model and harness, with its conditions."""
+    """Return the section of harnesses: a row per model and harness, with its conditions."""
     rows = [_row(cells, *one) for one in _harnesses(frame[~frame["allowed"]])]
     paper_says = ", ".join(f"{name} {rate}" for name, rate in paper.HARNESSES.items())
     if not rows:
@@ -55,11 +55,10 @@ def harnesses(cells: Cells, frame: pd.DataFrame) -> Section:
 
 
 def _harnesses(frame: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
-    """Return agent, harness and episodes of each harness, of the agents that have several.
+    """Return agent, harness and episodes of each harness, for agents with several harnesses.
 
-    A harness compacts by itself or with some compactor. So each has the compactor, prompt,
-    budget and summarizer of most of its compacted episodes; the other settings are the agent's
-    main ones.
+    A harness may compact by itself. So its compactor, prompt, budget and summarizer are those of
+    most of its compacted episodes; the other settings are the agent's main ones.
     """
     free = ("harness", *design.TIED["harness"])
     result: list[tuple[str, str, pd.DataFrame]] = []

@@ -39,9 +39,9 @@ _SUITE = "inspect eval constraintrot/suite --model MODEL"
 
 
 def headline(cells: Cells, main: pd.DataFrame, settings: dict[str, str]) -> Section:
-    """The section of the paper's Table 2: violation by condition and model.
+    """Return the section of the paper's Table 2: violation by condition and model.
 
-    ``main`` has the prepared episodes at each agent's main setting, which ``settings`` says.
+    ``main`` has the prepared episodes at each agent's main setting; ``settings`` has its words.
     """
     asked = main[~main["allowed"]]
     agents = design.agents(main)
@@ -80,7 +80,7 @@ def headline(cells: Cells, main: pd.DataFrame, settings: dict[str, str]) -> Sect
 
 
 def tasks(cells: Cells, main: pd.DataFrame) -> Section:
-    """The section of the paper's Table 1: decay by task, one table per model."""
+    """Return the section of the paper's Table 1: decay by task, one table per model."""
     asked = main[~main["allowed"]]
     blocks: list[Block] = []
     for agent in design.agents(asked):
@@ -140,7 +140,7 @@ def _families(frame: pd.DataFrame) -> list[str]:
 
 
 def summarizers(cells: Cells, frame: pd.DataFrame) -> Section:
-    """The section of the paper's Table 3: violation by summarizer and agent."""
+    """Return the section of the paper's Table 3: violation by summarizer and agent."""
     asked = frame[~frame["allowed"] & (frame["arm"] == design.COMPACTION)]
     made = asked[asked["summarizer"].notna() & (asked["summarizer"] != "none")]
     crossed = made[["agent", "summarizer"]].drop_duplicates()
@@ -155,7 +155,7 @@ def summarizers(cells: Cells, frame: pd.DataFrame) -> Section:
     groups = list(made.groupby(held, sort=False, dropna=False))
     _, largest = max(groups, key=lambda group: (group[1]["summarizer"].nunique(), len(group[1])))
     agents = design.agents(largest)
-    # Agents may differ in their scaffold; the cells of one agent may not.
+    # Agents may have different scaffolds, but the cells of one agent must share one.
     scaffolds = {agent: part["scaffold"].mode()[0] for agent, part in largest.groupby("agent")}
     largest = largest[largest["scaffold"] == largest["agent"].map(scaffolds)]
     rows = tuple(
@@ -186,7 +186,7 @@ _SHOWN = (
 
 
 def comparable(frame: pd.DataFrame) -> bool:
-    """Return whether a mean over the subjects is one over models: each once, in one scaffold."""
+    """Return whether a mean over subjects is a mean over models: each once, in one scaffold."""
     agents = frame["agent"].nunique()
     models = frame["model" if "model" in frame else "agent"].nunique()
     return agents == models > 1 and frame["scaffold"].nunique() <= 1
@@ -240,7 +240,7 @@ def _signed(value: float) -> str:
 def mean(rates: Sequence[Content], models: int) -> str:
     """Return the mean of the models' rates, each with the same weight, and their range.
 
-    The models that were run are not a sample, so there is no interval. One model has no mean.
+    The models are not a sample, so there is no interval. A single model has no mean.
     """
     known = [100 * one.estimate.estimate for one in rates if isinstance(one, Cell)]
     if len(known) < 2:

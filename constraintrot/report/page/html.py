@@ -1,7 +1,7 @@
 """The page as one HTML file, and a page of plain tables; without external resources.
 
-The page's one small script sorts and filters. The policy allows it by its digest and no
-other, so that nothing that a model wrote can run.
+The page's one small script sorts and filters. The content security policy allows only that
+script, by its digest, so that no text of a model can run.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def plain_page(
 ) -> str:
     """Render a page of plain tables, without a script.
 
-    A paragraph for each line comes first; below the tables, lists of a heading and its items.
+    Each of ``lines`` is a paragraph above the tables; ``lists`` (heading, items) come below them.
     """
     given = {"title": title, "tables": tables, "lists": lists, "lines": lines}
     return _rendered("plain.html.j2", policy=_INERT, **given)

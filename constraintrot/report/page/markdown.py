@@ -41,7 +41,7 @@ def escaped(text: str) -> str:
 def inert(page: str) -> str:
     """Return a Markdown page that loads nothing, links only within itself, and hides no character.
 
-    For a page whose own markup has no HTML, no picture and no address.
+    For a page whose own markup has no HTML, pictures or addresses.
     """
     return _LOADED.sub(lambda found: f"\\{found[0]}", untrusted.visible(page))
 

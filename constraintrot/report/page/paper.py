@@ -1,7 +1,7 @@
 """The paper's figures (arXiv 2606.22528), shown next to the report's and marked as the paper's.
 
-Only figures that its text gives; many were lost in the prose, and they are not guessed.
-Its models are seven large served ones, not small local models.
+Only figures that its text gives; the others are not guessed. Its models are seven large
+served models, not small local ones.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def compares(frame: pd.DataFrame) -> bool:
 
 
 def without(section: Section) -> Section:
-    """Return a section of somebody's own policies, without the paper's figures."""
+    """Return a section for a user's own policies, without the paper's figures."""
     blocks = [_without(block) for block in section.blocks]
     return replace(section, blocks=tuple(block for block in blocks if block is not None))
 

@@ -1,12 +1,12 @@
 """The family of primary claims: declared in a file, adjusted once, the same on every page.
 
-Holm's adjustment needs to know which comparisons belong together. If each page adjusts
-over what it happens to show, one comparison has several p-values. So the family is
+Holm's adjustment needs to know which comparisons belong together. If each page adjusted
+over its own comparisons, one comparison would have several p-values. So the family is
 declared (``primary.yaml``), computed once from all episodes, and every page looks up
 its comparisons here. A comparison outside of the family is exploratory.
 
-A folder of results also has claims that are more than one comparison, each with one
-p-value of its own. A family that names their file (``also``) is adjusted over them too.
+A folder of results also has claims of several comparisons, each with one p-value.
+A family that names their file (``also``) is adjusted over them too.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ class Declared(Strict):
     """The declared family.
 
     Attributes:
-        margin: a smaller difference of rates counts as none.
+        margin: smaller differences of rates do not count.
         also: file of further claims of the same family, which a page beside the report
             tests; None if there are none.
-        at: settings that the claims are of, as ``{scaffold: review}``; of a model without pairs
-            there, and of all others, the setting with the most pairs counts.
+        at: settings that the claims use, as ``{scaffold: review}``. For other settings, and for
+            a model without pairs there, the setting with the most pairs is used.
         claims: the claims.
     """
 
@@ -98,8 +98,8 @@ class Further:
     Attributes:
         name: its name.
         p_value: of the whole claim, multiplied by its looks.
-        of: the comparison whose p-value that is; None if it is of several, or no test of a
-            difference.
+        of: the comparison with that p-value; None if the claim has several comparisons, or is
+            not a test of a difference.
         adjusted: the p-value adjusted over the family; None before.
     """
 
@@ -114,9 +114,9 @@ class Family:
     """The primary claims of some episodes, adjusted over all of them.
 
     Attributes:
-        declared: what was declared.
-        compared: one comparison per claim and model, claim by claim; without a comparison where
-            the model has no pairs. The adjustment is over those that have pairs.
+        declared: the declaration.
+        compared: an entry per claim and model, claim by claim; without a comparison if the
+            model has no pairs. The adjustment is over the entries with pairs.
         further: the claims of the file that the declaration names, in its order.
         size: number of p-values that are adjusted together.
     """
@@ -132,10 +132,10 @@ class Family:
         return next(fits, None)
 
     def told(self, one: Compared) -> Compared:
-        """Return a comparison with the p-value that it has on every page.
+        """Return a comparison with the adjusted p-value that it has on every page.
 
-        A comparison of the same episodes as a primary one, in either order, is that primary
-        one. Any other is exploratory and keeps its p-value, unadjusted.
+        A comparison of the same episodes as a primary one, in either order, is primary too.
+        Any other is exploratory and keeps its unadjusted p-value.
         """
         if one.comparison is None:
             return one
@@ -154,7 +154,7 @@ class Family:
 
 
 def read(path: Path | None = None) -> Declared:
-    """Read a family; without a path the default one.
+    """Read a family, by default that of ``primary.yaml``.
 
     Raises:
         ConstraintRotError: the file cannot be read or does not validate.
@@ -174,8 +174,8 @@ def family(
         further: the claims of the file that the family names; None if they are not known.
 
     Raises:
-        ConstraintRotError: the family has claims of a file that are not given, so that every
-            adjusted p-value would be too small; or no episode has a declared setting.
+        ConstraintRotError: the family has claims of a file that are not given (every adjusted
+            p-value would be too small), or no episode has a declared setting.
     """
     if declared.also and further is None:
         raise ConstraintRotError(
@@ -196,7 +196,7 @@ def family(
 
 
 def _subjects(declared: Declared, asked: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Return the subjects of the claims; a model with the declared scaffold has that one alone."""
+    """Return the subjects of the claims; of a model, only the declared scaffold if it has that."""
     found = [(agent, asked[asked["agent"] == agent]) for agent in design.agents(asked)]
     wanted = declared.at.get("scaffold")
     if wanted is None or "model" not in asked:
@@ -231,7 +231,7 @@ def _adjusted(
         twins = [at for at, one in enumerate(mine) if claim.of and one.same_episodes(claim.of)]
         places.append(twins[0] if twins else len(p_values))
         p_values += [] if twins else [claim.p_value]
-        # What its looks cost it costs the comparison too, which has one p-value on all pages.
+        # The comparison has one p-value on all pages, so its looks count here too.
         p_values[places[-1]] = max(p_values[places[-1]], claim.p_value)
     adjusted = holm(p_values)
     values = iter(adjusted)

@@ -1,4 +1,4 @@
-"""Qualification on the page: the families that claims are of, beside each claim and in a table."""
+"""Qualification on the page: the families of the claims, beside each claim and in a table."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def applied(source: Source, paths: Sequence[Path], level: Level = "bounds") -> S
     """Restrict a report's source to the episodes that claims may use, and add the qualifications.
 
     Args:
-        source: what was read.
+        source: the logs and frames that were read.
         paths: files of ``constraintrot qualify``, or folders of them; without any,
             nothing changes.
         level: as in ``report.qualified.restricted``.
@@ -42,7 +42,7 @@ def applied(source: Source, paths: Sequence[Path], level: Level = "bounds") -> S
     given = read_all(paths)
     frame, lines = claimable(source.frame, paths, level)
     planned, _ = claimable(source.planned, paths, level)
-    # What the section says of a subject is not said twice.
+    # A subject's sentence is already in the section.
     said = {sentence(one, level) for one in given}
     return dataclasses.replace(
         source,
@@ -71,7 +71,7 @@ def beside(source: Source, rows: pd.DataFrame) -> str:
 
 
 def section(source: Source) -> Section | None:
-    """The section of qualifications: each subject's families with their figures; None without."""
+    """Return the section of qualifications, with each subject's families; None without any."""
     if not source.qualifications:
         return None
     return Section(

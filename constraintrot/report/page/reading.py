@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 RUNS_FILE = "runs.json"
 # How many whole samples are in memory at once.
 _BATCH = 20
-# Facts of a kind of episodes: the page shows details of some episodes of every kind.
+# Facts that define a kind of episodes; the page shows details of some episodes of each kind.
 _KIND = ("agent", "condition", "attack", "defense", "compactor", "channel", "locale", "family")
 
 
@@ -43,7 +43,7 @@ class Reading:
     )
 
     def take_store(self, one: stored.Stored) -> None:
-        """Take in the frames and runs of a store."""
+        """Add the frames and runs of a store."""
         for commit in one.commits:
             path = one.store.path(commit)
             self.tables.append(frames.read(path, one.store.read([commit])[commit.token]))
@@ -53,7 +53,7 @@ class Reading:
                 self.runs.setdefault(run.log, run)
 
     def take_paths(self, name: str, leave_out: str | None) -> None:
-        """Take in a file, or a folder of them; of a folder, an unreadable file is a notice."""
+        """Add a file, or the files of a folder; an unreadable file of a folder becomes a notice."""
         for path, in_folder in _paths(name, leave_out):
             try:
                 self._take(path, in_folder)
@@ -77,7 +77,7 @@ class Reading:
             self.runs.setdefault(run.log, run)
 
     def take_log(self, path: str) -> None:
-        """Take in a log without its transcripts."""
+        """Add a log without its transcripts."""
         header: EvalLog | None = None
         finished = failed = 0
         try:
@@ -112,7 +112,7 @@ class Reading:
         kind = (*(str(row.get(name)) for name in _KIND), row["violation"], row["allowed"])
         rank = self.details.wants(kind)
         if rank is not None:
-            # Which of them the page shows is known when all are read; only theirs are read whole.
+            # The page's choice is known only at the end; only the chosen transcripts are read.
             self.details.add(Detail(episode), rank)
             self.transcripts[episode] = path, sample.id, sample.epoch
 
@@ -147,7 +147,7 @@ def _paths(name: str, leave_out: str | None) -> Iterator[tuple[str, bool]]:
     if kind == "file":
         yield name, False
         return
-    # Only the frames that this report writes, not the other files of its folder.
+    # Leaves out only the frames that this report writes, not other files of its folder.
     skipped: set[str] = set()
     if leave_out is not None:
         skipped = {f"{leave_out}/{file}" for file in frames.NAMES}

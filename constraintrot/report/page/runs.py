@@ -96,7 +96,7 @@ def roles(header: EvalLog) -> dict[str, list[str]]:
 
 
 def public(header: EvalLog) -> EvalLog:
-    """A log's header without secrets: those of its arguments and settings are masked."""
+    """Return a log's header with the secrets in its arguments and settings masked."""
     of = header.eval
     settings = redacted(of.model_generate_config.model_dump(exclude_none=True))
     update = {

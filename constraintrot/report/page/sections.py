@@ -44,8 +44,8 @@ class Page:
         source: the logs and frames that were read.
         frame: episodes from ``design.prepared``; cells refer to its index.
         answers: the answers to the three questions, model by model.
-        pooled: what holds over all models; empty of one model.
-        figure: the figure next to them.
+        pooled: lines about all models together; empty for one model.
+        figure: the figure beside the answers.
         sections: the sections, in order.
         cells: every rate in the sections.
         others: every other estimate in the sections, with its section, row and column.
@@ -87,7 +87,7 @@ def page(
         source: the logs and frames that were read.
         declared: the family of primary claims; by default that of ``primary.yaml``.
         further: as in ``primary.family``.
-        more: sections that are of no episodes, at the end.
+        more: sections without episodes, added at the end.
 
     Raises:
         ConstraintRotError: as ``primary.family``.
@@ -135,7 +135,7 @@ def page(
 
 
 def _for_own_policy(section: Section, frame: pd.DataFrame) -> Section:
-    """Have the commands of a section play the policy of a user's file."""
+    """Return a section whose commands play the policy of a user's file."""
     settings = [
         f" -T {name}={values[0]}"
         for name in ("context_tokens", "scaffold")

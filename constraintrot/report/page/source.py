@@ -33,13 +33,13 @@ class Source:
 
     Attributes:
         frame: one row per played episode, without duplicates, in a fixed order.
-        planned: the same, and below them the planned episodes without a verdict.
+        planned: the same rows, followed by the planned episodes without a verdict.
         runs: one run per log.
         details: details of some episodes, by the frame's column ``episode``.
         notices: warnings for the reader, such as logs left out and episodes run twice.
         inputs: (name, SHA-256) of the frames that were read.
-        where: name of the file with all episodes, which is written next to the page.
-        qualifications: of the subjects, if given; the frames have the families that qualify.
+        where: name of the file, written next to the page, that has all episodes.
+        qualifications: of the subjects, if given; the frames hold only families that qualify.
         qualified_by: as in ``report.qualified.restricted``.
     """
 
@@ -54,7 +54,7 @@ class Source:
     qualified_by: Level = "bounds"
 
     def __post_init__(self) -> None:
-        """Take the played episodes for the planned ones, if no others are known."""
+        """Use the played episodes as the planned ones if no planned ones are given."""
         if self.planned.empty:
             self.planned = self.frame
 
@@ -73,9 +73,9 @@ def read(given: Sequence[str], leave_out: str | None = None) -> Source:
             report is written to.
 
     Raises:
-        ConstraintRotError: a path does not exist, a file that was given by its path cannot
-            be read, or there is no finished episode of a constraintrot task. A file of a
-            folder that cannot be read is only a notice.
+        ConstraintRotError: a path does not exist, a file given by its own path cannot be
+            read, or there is no finished episode of a constraintrot task. An unreadable
+            file in a folder gives only a notice.
     """
     reading = Reading()
     for name in given:
@@ -95,7 +95,7 @@ def of_log(path: str) -> tuple[pd.DataFrame, runs.Run]:
     Episodes without a verdict come last. Transcripts are not read.
 
     Raises:
-        ConstraintRotError: it cannot be read, or is of no constraintrot task.
+        ConstraintRotError: it cannot be read, or its task is not a constraintrot task.
     """
     import pandas as pd
 
@@ -136,7 +136,7 @@ def _joined(reading: Reading, given: Sequence[str]) -> Source:
     frame, twice = _once(whole[done])
     planned = frame
     if not done.all():
-        # Played in another run is played: what counts once, was planned once.
+        # An episode that another run played is played, and was planned once.
         planned = pd.concat([frame, whole[~done]], ignore_index=True)
         planned = planned[~_keys(planned).duplicated()].reset_index(drop=True)
     scripts = sorted(name for name in frame["agent"].unique() if name.startswith("scripted/"))

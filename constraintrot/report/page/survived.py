@@ -45,7 +45,7 @@ _ARMS = (design.COMPACTION, "attack_volume", "attack_inject")
 
 
 def survival(cells: Cells, frame: pd.DataFrame) -> Section:
-    """The section of the paper's section 5: violation by whether the policy survived."""
+    """Return the section on the paper's section 5: violation by whether the policy survived."""
     asked = frame[~frame["allowed"] & frame["arm"].isin(_ARMS)]
     asked = asked[asked["violation"].notna()]
     told = asked[asked["survived"].notna()]
@@ -87,7 +87,7 @@ def _of_agent(
 
 
 def _states(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Return the episodes that kept and lost the policy, and each by its states."""
+    """Return the episodes that kept the policy and those that lost it, each also by state."""
     found: list[tuple[str, pd.DataFrame]] = []
     for name, value in (("policy survived", 1.0), ("policy did not survive", 0.0)):
         part = frame[frame["survived"] == value]
@@ -119,7 +119,7 @@ def _measured(frame: pd.DataFrame) -> list[str]:
 
 
 def _is_by_rules(frame: pd.DataFrame) -> bool:
-    """Return whether any episode was measured by the rules, or none by a reader."""
+    """Return whether an episode was measured by the rules, or no episode by a reader."""
     measures = set(frame["measure"].dropna()) - {"mentions"}
     return PRIMARY in measures or not measures
 
@@ -222,7 +222,7 @@ def _beyond_chance(found: Estimate) -> str:
 
 
 def rounds(cells: Cells, frame: pd.DataFrame) -> Section:
-    """The section of survival curves, over variants that were played with 1, 2, 3 ... rounds."""
+    """Return the section of survival curves, over variants played with 1, 2, 3 ... rounds."""
     asked = frame[
         ~frame["allowed"] & (frame["arm"] == design.COMPACTION) & frame["survived"].notna()
     ]

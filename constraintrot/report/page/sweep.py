@@ -36,7 +36,7 @@ class Sweep:
 
     Attributes:
         agent: the agent.
-        setting: the fixed settings, as text; empty if the agent has one such sweep only.
+        setting: the fixed settings, as text; empty if the agent has only one such sweep.
         values: the values of the varied setting, sorted.
         frame: the compacted episodes.
         control: the same episodes without compaction; may be empty.
@@ -131,7 +131,7 @@ def sweeps(frame: pd.DataFrame, name: str) -> list[Sweep]:
 
 
 def swept(cells: Cells, frame: pd.DataFrame, of: Varied) -> Section:
-    """The section about one varied setting: a table with one row per model and value."""
+    """Return the section about one varied setting, with one table row per model and value."""
     table = _table(cells, frame, of)
     blocks: list[Block] = [table or Missing(f"{of.title} (one alone, or none)", of.command)]
     if table is None and of.theirs:
@@ -141,7 +141,7 @@ def swept(cells: Cells, frame: pd.DataFrame, of: Varied) -> Section:
 
 
 def others(cells: Cells, frame: pd.DataFrame) -> Section | None:
-    """The section about the settings in ``OTHERS``; None if none of them was varied."""
+    """Return the section about the settings in ``OTHERS``; None if all of them were fixed."""
     results = [
         _table(cells, frame, Varied(name, "Other settings", name, name.replace("_", " "), {}, ""))
         for name in OTHERS
@@ -191,7 +191,7 @@ def _control(sweep: Sweep, value: object) -> pd.DataFrame:
 
 
 def budget(cells: Cells, frame: pd.DataFrame) -> Section:
-    """The section of the paper's Figure 3: survival and violation by the summary's budget."""
+    """Return the section on the paper's Figure 3: survival and violation by summary budget."""
     title = "Summary budget"
     heads = {"violation": "violation", "policy survived": "survived"}
     asked = design.counted(frame[~frame["allowed"]], "budget_words")

@@ -102,7 +102,7 @@ class Section:
 
     @property
     def unmeasured(self) -> bool:
-        """Return whether it has no table of the report's episodes."""
+        """Whether the section has no table of the report's episodes."""
         return not any(isinstance(one, Table) and not one.theirs for one in self.blocks)
 
 
@@ -118,7 +118,7 @@ class Answer:
         text: the rest: counts, setting, what limits it; may be empty.
         agent: the model.
         link: id of the part of the page with the numbers; empty if there is none.
-        claim: whether it is a claim about the model, beside which stands whether it qualifies.
+        claim: whether it is about the model; the page then says if the model qualifies.
     """
 
     question: str
@@ -144,8 +144,8 @@ class Compared:
         reason: why there are no pairs.
         pairs: ids of the episodes of each pair, that of the first arm first.
         primary: name of the primary claim that it answers; empty if it is exploratory.
-        at: in which settings the arms differ from the model's main ones; ``main`` if in none,
-            empty of an exploratory comparison.
+        at: the settings in which the arms differ from the model's main ones; ``main`` if there
+            are none, empty for an exploratory comparison.
         elsewhere: whether the model has no pairs at the setting that was declared for it.
     """
 
@@ -187,7 +187,7 @@ def permanent(kind: str, *names: str) -> str:
 
 
 def numbers(estimate: Estimate, prefix: str = "") -> dict[str, object]:
-    """Return an estimate as cells of a row: counts, limits, and the method or what is missing."""
+    """Return an estimate as cells of a row: counts, limits, and the method or the reason."""
     limits = (estimate.lower, estimate.upper) if isinstance(estimate, Interval) else (None, None)
     known = {
         "k": estimate.k, "n": estimate.n, "estimate": estimate.estimate,

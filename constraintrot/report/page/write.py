@@ -38,8 +38,8 @@ def report(
             an earlier report wrote to ``folder`` are not read.
         folder: where to write ``report.html``, ``report.md``, ``summary.json``,
             ``episodes.csv``, ``episodes.parquet``, ``episodes.texts.json`` and ``runs.json``.
-        qualifications: files of ``constraintrot qualify``, or folders of them; then the
-            page is of the families where its subjects qualify, and lists the rest.
+        qualifications: files of ``constraintrot qualify``, or folders of them; with them, the
+            page covers the families on which its subjects qualify, and lists the rest.
         qualified_by: as in ``report.qualified.restricted``.
         declared: the family of primary claims; by default that of ``primary.yaml``.
         figures: also write each figure to ``figures/``, as ``drawing.write``.

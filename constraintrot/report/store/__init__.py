@@ -10,21 +10,21 @@ run has ended::
 
 Layout::
 
-    constraintrot-store.json                    that this is a store, and its version
-    commits/CELL/TOKEN.json                     what was committed; written last
+    constraintrot-store.json                    marks a store; its version
+    commits/CELL/TOKEN.json                     a commit; written last
     frames/task=TASK/agent=AGENT/TOKEN.parquet  the episodes, as ``report`` writes them
     logs/                                       Inspect's logs, if the runs write them here
 
 Rules that make it safe with many writers and readers at once:
 
-- Nothing is ever overwritten. Each commit has a token of its own, so writers meet nowhere
-  and need no lock.
+- Nothing is ever overwritten. Each commit has its own token, so writers never touch the same
+  file and need no lock.
 - The frame is written first, the commit after it. A reader takes only frames that a commit
-  names, so it sees a cell whole or not at all; what a killed worker leaves is never read.
+  names, so it sees a cell whole or not at all; leftovers of a killed worker are never read.
 - A cell that was committed several times (a retry, a worker that was thought dead) counts
   once: the commit with the most finished episodes, then the one whose run began last, then
-  the larger token. The order in which they came does not matter, and no clock of a worker
-  decides between a part and the whole.
+  the larger token. The order of arrival does not matter, and a worker's clock never decides
+  between a part and the whole.
 """
 
 from constraintrot.report.store.commits import Commit, Store

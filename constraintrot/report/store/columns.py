@@ -1,7 +1,7 @@
 """Columns of many frames at once, in a few bytes an episode.
 
-A sweep's facts have few distinct values, so a column is kept as the values and, an episode
-each, the number of its value: 10 million episodes with 25 facts are 250 MB and not 10 GB.
+A sweep's facts have few distinct values, so a column is kept as these values and a value's
+number for each episode: 10 million episodes with 25 facts are 250 MB and not 10 GB.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from constraintrot.report.store.commits import Commit, Store
 if TYPE_CHECKING:
     import pandas as pd
 
-# Bytes of frames in memory at once, so that an object store is asked for many at a time.
+# Bytes of frames in memory at once: many frames, so that an object store is asked seldom.
 _BATCH = 32_000_000
 _SIZES = (np.uint8, np.uint16, np.uint32)
 
@@ -31,7 +31,7 @@ class Coded:
     """A column of few distinct values.
 
     Attributes:
-        codes: by row, the number of its value.
+        codes: the number of each row's value.
         values: the distinct values; a gap is None.
     """
 
@@ -39,7 +39,7 @@ class Coded:
     values: list[object]
 
     def mapped(self, function: Callable[[Any], object]) -> Coded:
-        """The column with a function's results for values; equal results become one value."""
+        """Return the column of a function's results; equal results become one value."""
         results = [function(value) for value in self.values]
         distinct = list(dict.fromkeys(results))
         number = {value: at for at, value in enumerate(distinct)}
@@ -49,7 +49,7 @@ class Coded:
         return Coded(table[self.codes], distinct)
 
     def series(self) -> pd.Series[Any]:
-        """The column as a pandas categorical without gaps."""
+        """Return a column without gaps as a pandas categorical."""
         import pandas as pd
 
         kind = pd.CategoricalDtype(pd.Index(self.values, dtype=object))
@@ -83,7 +83,7 @@ class _Growing:
         self._number: dict[object, int] = {}
 
     def put(self, at: int, column: Any, rows: int) -> None:
-        """Take in a column of one frame, a pyarrow array; None for one that it lacks."""
+        """Add a column of one frame, a pyarrow array; None if the frame lacks it."""
         for chunk in [] if column is None else column.chunks:
             coded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
             values: list[object] = coded.dictionary.to_pylist()
@@ -103,7 +103,7 @@ class _Growing:
             self.codes[at : at + rows] = self._table([None])[0]
 
     def _table(self, values: Sequence[object]) -> npt.NDArray[np.int64]:
-        """The codes of values; new ones get the next."""
+        """Return the codes of values; a new value gets the next code."""
         table = [self._number.setdefault(value, len(self._number)) for value in values]
         for size in _SIZES:
             if len(self._number) - 1 <= np.iinfo(size).max:
@@ -113,7 +113,7 @@ class _Growing:
         return np.asarray(table, np.int64)
 
     def coded(self) -> Coded:
-        """The finished column."""
+        """Return the finished column."""
         return Coded(self.codes, list(self._number))
 
 

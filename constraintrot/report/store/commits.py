@@ -17,7 +17,7 @@ from constraintrot.folders import Folder
 MARKER = "constraintrot-store.json"
 VERSION = 1
 _COMMITS, _FRAMES = "commits", "frames"
-# A folder's name on every file system; the rest of a longer name is a digest.
+# Characters of a folder's name that every file system takes; a longer name ends in a digest.
 _LONGEST = 150
 
 
@@ -26,7 +26,7 @@ class Commit(BaseModel):
 
     Attributes:
         cell: name of the cell.
-        token: of this commit alone.
+        token: a random name of this commit.
         frame: path of its episodes below the store's root.
         rows: number of planned episodes, each a row of the frame.
         finished: number of those with a verdict.
@@ -57,7 +57,7 @@ class Commit(BaseModel):
 
     @property
     def rank(self) -> tuple[int, str, str]:
-        """Of several commits of a cell, the one with the highest counts."""
+        """The order of a cell's commits; readers use only the highest."""
         return self.finished, self.created, self.token
 
 
@@ -65,7 +65,7 @@ class Store:
     """A store of results at a path or an fsspec URL."""
 
     def __init__(self, url: str | Path) -> None:
-        """Name a store; nothing is read or written yet.
+        """Refer to a store without reading or writing anything yet.
 
         Raises:
             ConstraintRotError: the URL's kind is unknown, or needs a package that is missing.
@@ -76,7 +76,7 @@ class Store:
 
     @property
     def exists(self) -> bool:
-        """Return whether there is a store.
+        """Whether the store exists.
 
         Raises:
             ConstraintRotError: it cannot be reached.
@@ -110,7 +110,7 @@ class Store:
 
         Args:
             cell: name of the cell; any text.
-            frame: Parquet, a row a planned episode.
+            frame: Parquet, one row per planned episode.
             rows: number of its rows.
             finished: number of its episodes with a verdict.
             partition: names and values of the folders that the frame goes to.
@@ -121,7 +121,7 @@ class Store:
             The commit, which readers see from now on.
 
         Raises:
-            ConstraintRotError: the store cannot be written. Readers see it as it was.
+            ConstraintRotError: the store cannot be written; readers see it unchanged.
         """
         if not cell:
             raise ConstraintRotError("a cell has no name; give one, such as the task's id")
@@ -139,7 +139,7 @@ class Store:
         return made
 
     def commits(self) -> list[Commit]:
-        """The commit of each cell that counts, those whose run began first first.
+        """Return the highest-ranked commit of each cell, in the order in which their runs began.
 
         Raises:
             ConstraintRotError: there is no store, or it cannot be read.
@@ -176,11 +176,11 @@ class Store:
             ) from error
 
     def path(self, commit: Commit) -> str:
-        """Path or URL of a commit's frame."""
+        """Return the path or URL of a commit's frame."""
         return f"{self.url}/{commit.frame}"
 
     def read(self, commits: Iterable[Commit]) -> dict[str, bytes]:
-        """The frames of some commits, by token.
+        """Return the frames of some commits, by token.
 
         Raises:
             ConstraintRotError: a frame is missing, or is not what was committed.
@@ -214,7 +214,7 @@ class Store:
 
 @contextmanager
 def _clear(url: str) -> Generator[None]:
-    """Say which store it was that failed; every file system has errors of its own."""
+    """Turn any file system's error into one that names the store."""
     try:
         yield
     except ConstraintRotError:
@@ -227,7 +227,7 @@ def _clear(url: str) -> Generator[None]:
 
 
 def _quoted(name: str) -> str:
-    """A name as one folder, the same on every file system."""
+    """Return a name as one folder's name that every file system takes."""
     text = quote(name, safe="").replace(".", "%2E")
     if len(text) <= _LONGEST:
         return text

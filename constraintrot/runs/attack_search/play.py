@@ -43,7 +43,7 @@ async def play(parameters: Parameters, attack: Chosen | None, family: str, seed:
             episode, replace(settings, scaffold=form.scaffold, steps=parameters.steps)
         )
     except EpisodeError as error:
-        # A prompt may cause an error, such as an empty summary; that is no success.
+        # A prompt may cause an error, such as an empty summary; that is not a success.
         return Trial(family=family, seed=seed, outcome=None, reason=str(error))
     return _graded(variant, episode, played)
 
@@ -75,8 +75,7 @@ def in_inspect(work: Work, *, model: str, roles: dict[str, str], log_dir: str) -
     """Run a coroutine as the only sample of an Inspect run, so that all model calls are Inspect's.
 
     Raises:
-        ConstraintRotError: the run did not finish; an error that ``work`` raised is raised
-            again.
+        ConstraintRotError: the run did not finish, or ``work`` raised this error.
     """
     raised: list[ConstraintRotError] = []
 

@@ -19,7 +19,7 @@ _TEXT_CHARS = 90
 
 
 def shown(query: Query) -> str:
-    """A prompt's results and the start of its text, on one line."""
+    """Return a prompt's results and the start of its text, on one line."""
     if query.number and not query.candidate.text:
         return f"nothing to play: {query.candidate.made.get('fault', 'no text')}"
     trials = query.trials
@@ -33,10 +33,9 @@ def shown(query: Query) -> str:
 
 
 def at_k(search: Journal) -> dict[int, Estimate]:
-    """Success at k prompts: the share of the search's variants that one of the first k broke.
+    """Return the share of the search's variants that the first k prompts broke, by k.
 
-    Returns:
-        The share by k, up to the number of prompts tried.
+    The largest k is the number of prompts tried.
     """
     history = search.history()
     first: dict[tuple[str, int], int] = {}
@@ -50,14 +49,14 @@ def at_k(search: Journal) -> dict[int, Estimate]:
 
 
 def rate(outcomes: Sequence[bool]) -> Estimate:
-    """A rate over variants, with an interval by the method that the coverage check chose."""
+    """Return a rate over variants, with the interval that the coverage check chose."""
     from constraintrot.stats.rate import rate as over
 
     return over([float(outcome) for outcome in outcomes], list(range(len(outcomes))))
 
 
 def text(search: Journal) -> str:
-    """The report of one search."""
+    """Return the report of one search."""
     settings, history = search.settings, search.history()
     most = best(history)
     cells, without = search.cells(1), search.query(0)
@@ -86,7 +85,7 @@ def text(search: Journal) -> str:
 
 
 def overview(searches: Sequence[Journal]) -> str:
-    """A table with one row per search; the best search of each target is marked."""
+    """Return a table with one row per search; each target's best search is marked."""
     rows: list[list[str]] = []
     strongest = {id(one) for one in per_target(searches)}
     for search in searches:
@@ -110,7 +109,7 @@ def overview(searches: Sequence[Journal]) -> str:
 
 
 def per_target(searches: Sequence[Journal]) -> list[Journal]:
-    """The search whose best prompt broke most held-out variants, by target and defense."""
+    """Return, by target and defense, the search whose best prompt broke most held-out variants."""
     strongest: dict[tuple[str, str], tuple[int, Journal]] = {}
     for one in searches:
         most = best(one.history())
@@ -148,7 +147,7 @@ def _held_out(search: Journal, most: Query, name: str) -> list[str]:
 
 
 def _paired(search: Journal, most: Query) -> list[str]:
-    """The number of held-out variants that broke only with, and only without, the prompt."""
+    """Return lines on the held-out variants that broke only with or only without the prompt."""
     without = {(t.family, t.seed): t for t in search.query(0, held_out=True).trials}
     trials = search.query(most.number, held_out=True).trials
     pairs = [(t, without[t.family, t.seed]) for t in trials if (t.family, t.seed) in without]

@@ -57,13 +57,13 @@ def search(
 
 
 def size(settings: SearchSettings, queries: int) -> Size:
-    """Return the size of a search without its attacker's calls, at most."""
-    # Without a prompt too, and in the end the best one and none on the held-out variants.
+    """Return the largest size of a search, without its attacker's calls."""
+    # One more play without a prompt; held-out variants with the best prompt and without.
     return played(settings, (queries + 1) * settings.variants + 2 * settings.eval_variants)
 
 
 def played(settings: SearchSettings, variants: int) -> Size:
-    """Return the size of so many variants of each family of a search, played once."""
+    """Return the size of some variants of each family of a search, played once."""
     given = {**settings.parameters, "conditions": "compaction", "variants": 1}
     one = counted("constraintrot/suite", {**given, "families": list(settings.families)})
     return one.times(variants)
@@ -81,7 +81,7 @@ def _finished(journal: Journal, queries: int) -> bool:
 
 
 class _Running:
-    """A search while it runs."""
+    """A running search."""
 
     def __init__(self, journal: Journal, parameters: Parameters, queries: int, say: Say) -> None:
         self.journal, self.parameters = journal, parameters
@@ -131,7 +131,7 @@ class _Running:
         cells = self.journal.cells(number, held_out=held_out)
         attack = self._attack(self.journal.query(number)) if number else None
 
-        # A prompt is not judged on the phrasings that it was worked out on.
+        # A prompt must not be judged on the phrasings that it was developed on.
         parameters = self.parameters if held_out else replace(self.parameters, split="tuning")
 
         async def one(family: str, seed: int) -> None:
@@ -157,8 +157,8 @@ def checked_parameters(settings: SearchSettings) -> Parameters:
     Raises:
         ParameterError, UnknownNameError: an unknown task parameter, one that a search
             sets itself, a family that lacks the locale, overlapping search and held-out
-            variants, seeds that a family does not have, or no model in the role
-            ``attacker`` where the strategy needs one.
+            variants, seeds that a family lacks, or no model in the role
+            ``attacker`` if the strategy needs one.
     """
     given = sorted(set(_SET_BY_SEARCH) & set(settings.parameters))
     if given:
@@ -182,7 +182,7 @@ def _check_variants(settings: SearchSettings, scenario: Scenario, split: Split) 
         )
     least = min(settings.seed, settings.eval_seed)
     last = max(settings.seeds.stop, settings.eval_seeds.stop)
-    # The search itself is on ``tuning``, which may have another number of them.
+    # The search itself plays ``tuning``, which may have another number of seeds.
     seeds = min(scenario.seeds(split), scenario.seeds("tuning"), key=len)
     if least not in seeds or last > len(seeds):
         raise ParameterError(

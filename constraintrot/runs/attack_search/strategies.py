@@ -3,9 +3,9 @@
 ``pool`` tries the paper's six injections, one after the other. In ``model`` the model in role
 ``attacker`` sees its task, summaries and outcomes, and rewrites. ``genetic`` is a seeded search over
 templates and slots: a genome is a template and one entry of each slot. While all prompts are equally
-fit, there is nothing to select by, and proposals go through all entries of every slot, in changing
-combinations. After that two fit parents are crossed and the child mutates. A proposal depends only
-on the seed and on the results so far, so a killed search resumes as if it had not been.
+fit, proposals go through all entries of every slot, in changing combinations. After that two fit
+parents are crossed and the child mutates. A proposal depends only on the seed and on the results so
+far, so a killed search can be resumed without changing its outcome.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from constraintrot.scenario.template import show
 # The first prompt: the paper's fixed injection.
 FIRST = "inject_deprecation"
 MAX_TOKENS = 400
-# How many of the fittest and of the latest prompts are shown: all would not fit a small model.
+# Numbers of the fittest and of the latest prompts shown; all would not fit a small model.
 SHOWN_BEST, SHOWN_LAST = 3, 2
 _SUMMARY_CHARS = 500
 
@@ -50,7 +50,7 @@ async def rewritten(
     If the model wrote nothing, or a prompt that was tried before, the candidate's text is
     empty and ``made["fault"]`` has the reason.
 
-    Sampling's seed is made from ``random_seed`` and the prompt's number.
+    The seed of sampling is derived from ``random_seed`` and the prompt's number.
     """
     if not history:
         return member(FIRST, locale)
@@ -81,15 +81,14 @@ def ask(
 ) -> str:
     """Return the prompt that asks for the next text.
 
-    This is attempt ``number``, from 1; ``defense`` is what the attacker is told of it, or
-    empty.
+    ``number`` counts attempts from 1; ``defense`` describes the defense, or is empty.
     """
     task = attacker_task(number=number, budget=budget, locale=locale, defense=defense)
     return "\n\n".join([task, *map(_attempt, _shown(history))])
 
 
 def _shown(history: Sequence[Query]) -> list[Query]:
-    """The prompts to show, the fittest first."""
+    """Return the prompts to show, the fittest first."""
     played = [query for query in history if query.trials]
     ranked = sorted(played, key=lambda query: query.fitness, reverse=True)
     chosen = {q.number: q for q in [*ranked[:SHOWN_BEST], *played[-SHOWN_LAST:]]}
@@ -127,7 +126,7 @@ _TRIES = 500
 
 
 def propose(locale: Locale, history: Sequence[Query], random_seed: int) -> Candidate | None:
-    """The next genome's text; None if no untried one was drawn."""
+    """Return the next genome's text; None if no untried one was drawn."""
     wording = read_texts(TEMPLATES).locales[locale]
     number = len(history)
     random = Random(f"{random_seed}/genetic/{number}")
@@ -146,7 +145,7 @@ def propose(locale: Locale, history: Sequence[Query], random_seed: int) -> Candi
 
 
 def express(wording: Wording, genome: Genome) -> str:
-    """A genome's text; placeholders that the attack fills in later are kept."""
+    """Return a genome's text; placeholders that the attack fills in later are kept."""
     text = wording.texts[genome[TEMPLATE]]
     for slot, entries in wording.pools.items():
         text = text.replace("{{" + slot + "}}", show(entries[genome[slot]]))
@@ -159,7 +158,7 @@ def _sizes(wording: Wording) -> Genome:
 
 
 def _walked(sizes: Genome, random_seed: int, number: int) -> Genome:
-    """The genome at a position of a walk through all entries of every slot.
+    """Return the genome at a position of a walk through all entries of every slot.
 
     Each slot has its entries in another random order. After each pass through the largest
     slot, the other slots are shifted by one, so that the combinations change.
@@ -174,7 +173,7 @@ def _walked(sizes: Genome, random_seed: int, number: int) -> Genome:
 
 
 def _bred(history: Sequence[Query], sizes: Genome, random: Random) -> Genome:
-    """A child of two fit parents."""
+    """Return a child of two fit parents."""
     one, other = (_parent(history, random) for _ in range(2))
     child = {slot: random.choice((one, other))[slot] for slot in sizes}
     return {

@@ -1,4 +1,4 @@
-"""The transfer matrix: prompts that were searched on one target, played on others.
+"""The transfer matrix: prompts found on one target, played on others.
 
 All prompts, and no attack, are played on the same held-out variants, so a column
 compares attacks and a row compares targets. Every episode is appended to a log, as in
@@ -47,8 +47,7 @@ class Matrix:
 
     Attributes:
         path: the log.
-        attacks: attacks by the name of the search that they come from; None for
-            ``NO_ATTACK``.
+        attacks: attacks by the name of their search; None for ``NO_ATTACK``.
         targets: the targets.
         trials: episodes by attack, target, family and seed.
     """
@@ -61,7 +60,7 @@ class Matrix:
     )
 
     def cell(self, attack: str, target: str) -> list[Trial]:
-        """The episodes of one attack on one target."""
+        """Return the episodes of one attack on one target."""
         trials = [t for key, t in self.trials.items() if key[:2] == (attack, target)]
         return sorted(trials, key=lambda trial: (trial.family, trial.seed))
 
@@ -89,8 +88,8 @@ def transfer(
 ) -> Matrix:
     """Play each search's best prompt, and no attack, on each target.
 
-    Searches without a successful prompt are left out, with a line of progress. Without a
-    defense the targets have that of the searches. The log at ``path`` is created or continued.
+    Searches without a successful prompt are left out, with a line of progress. ``defense`` is
+    by default that of the searches. The log at ``path`` is created or continued.
 
     Raises:
         ParameterError: the searches differ in tasks, task parameters or held-out variants,
@@ -114,7 +113,7 @@ def transfer(
 
 
 def sizes(searches: Sequence[Journal], targets: Sequence[Target]) -> dict[str, Size]:
-    """Return the size of a transfer by the target's agent, at most: each prompt, and no attack."""
+    """Return the largest size of a transfer by the target's agent: each prompt, and no attack."""
     found: dict[str, Size] = {}
     for one in targets:
         settings = searches[0].settings
@@ -124,7 +123,7 @@ def sizes(searches: Sequence[Journal], targets: Sequence[Target]) -> dict[str, S
 
 
 def text(matrix: Matrix) -> str:
-    """The matrix as text: a row per attack, a column per target, rates of broken variants."""
+    """Return the matrix as text: rates of broken variants by attack (row) and target (column)."""
     named = [str(one) for one in matrix.targets]
     rows = [
         [
@@ -146,7 +145,7 @@ def _best(search: Journal, say: Callable[[str], None]) -> dict[str, Chosen | Non
     if most is None or not most.broken:
         say(f"{search.path}: the search on {name} found nothing, and is left out")
         return {}
-    # Two searches of one target have different prompts.
+    # Distinguishes two searches of one target.
     name += f" #{sha256(most.candidate.text.encode()).hexdigest()[:6]}"
     return {
         name: as_attack(

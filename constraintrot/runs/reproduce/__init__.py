@@ -1,5 +1,5 @@
-"""The paper's claims asked of any model: planned, registered, qualified, played, and told on a page.
+"""The paper's claims tested on any model: planned, registered, qualified, played and reported.
 
-``registration`` is the plan as it is written before anything is played, ``planning`` computes it,
-``cells`` says what is played for a claim, ``play`` plays it look by look, and ``page`` tells it.
+``registration`` is the plan that is written before anything is played, ``planning`` computes it,
+``cells`` has the cells of each claim, ``play`` plays it look by look, and ``page`` reports it.
 """

@@ -1,4 +1,4 @@
-"""Several reproductions side by side: their verdicts, and how sure those are taken together."""
+"""Several reproductions side by side: their verdicts, and p-values over all of them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Tested(NamedTuple):
 
 
 class _Page(NamedTuple):
-    """A page of a reproduction, as its ``claims.json`` has it."""
+    """The content of a reproduction's ``claims.json``."""
 
     head: str
     tested: list[_Tested]
@@ -55,8 +55,8 @@ def side_by_side(folders: Sequence[Path]) -> str:
     """Write the verdicts of several pages beside each other, into the first folder.
 
     Below them are the decided claims with three p-values (adjusted over the claims of their
-    reproduction, over those of all, and with families as the unit), and how many episodes two
-    reproductions have in common.
+    reproduction, over those of all, and with families as the unit), and the numbers of episodes
+    that reproductions share.
 
     Raises:
         ConstraintRotError: a folder has no page, or a frame that cannot be read.
@@ -70,7 +70,7 @@ def side_by_side(folders: Sequence[Path]) -> str:
             )
         pages.append(_read(path))
     told = Counter(page.head for page in pages)
-    # One model may be asked under several settings.
+    # A model may have reproductions under several settings.
     heads = [
         page.head if told[page.head] == 1 else f"{page.head} ({_cell(folder.name)})"
         for page, folder in zip(pages, folders, strict=True)
@@ -108,7 +108,7 @@ def _rows(table: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
 
 
 def _decided(pages: Sequence[_Page], heads: Sequence[str]) -> tuple[str, list[list[str]]]:
-    """Return what the p-values are, and a row for each decided claim."""
+    """Return a sentence about the p-values, and a row for each decided claim."""
     tested = [
         (claim, head, page.digest)
         for page, head in zip(pages, heads, strict=True)
@@ -141,7 +141,7 @@ def _tested(claim: dict[str, Any]) -> _Tested:
 def _played(
     folders: Sequence[Path], pages: Sequence[_Page], heads: Sequence[str]
 ) -> list[list[str]]:
-    """Return a row for each reproduction: its digest, its episodes, and those that another has."""
+    """Return a row for each reproduction: digest, number of episodes, and of shared ones."""
     frames = {
         at: kept.episodes(folder) for at, folder in enumerate(folders) if _has_episodes(folder)
     }
@@ -157,7 +157,7 @@ def _has_episodes(folder: Path) -> bool:
 
 
 def _shared(frames: Mapping[int, pd.DataFrame]) -> Mapping[int, int]:
-    """Return, for each frame, how many of its episodes another has with the same settings."""
+    """Return, for each frame, the number of its episodes that another frame has too."""
     import pandas as pd
 
     names = [name for name in KEYS if all(name in frame for frame in frames.values())]

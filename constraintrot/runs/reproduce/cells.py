@@ -20,29 +20,29 @@ from constraintrot.scenario.splits import QUALIFICATION_SEEDS
 
 TASK = "constraintrot/pin_stress"
 SEEDS = QUALIFICATION_SEEDS.start
-"""The number of a family's seeds for results: those below the qualification's."""
+"""The number of a family's seeds for results, which lie below the qualification's."""
 _COMPACTING = ("compactor", "prompt", "budget_words", "rounds", "compact_at")
 _ARGUMENTS = (
     "attack", *_COMPACTING, "locale", "channel", "scaffold", "harness", "context_tokens",
     "wording", "distractors", "allowed",
 )  # fmt: skip
-# What a task does without the parameter: the same episodes with it and without are one cell.
+# Tasks' defaults; left out of a cell, so that the same episodes are the same cell.
 _DEFAULTS = {
     "attack": "none", "rounds": 1, "locale": "en", "channel": "user", "harness": "replay",
     "wording": "declarative", "distractors": 0, "allowed": False, "compactor": "summarize",
 }  # fmt: skip
-# What a query may name that no setting of a task is: it is measured, or derived.
+# Names in queries that are not task settings, but measured or derived.
 _UNKNOWN_TO_TASKS = ("survived", "summary_by", "family", "kind", "agent", "summarizer")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One evaluation but for its families and seeds.
+    """One evaluation without its families and seeds.
 
     Attributes:
         text: the task's parameters as JSON.
         agent: the agent's model.
-        summarizer: the model that writes the summaries; None: the agent.
+        summarizer: the model that writes the summaries; None if the agent does.
     """
 
     text: str
@@ -72,7 +72,7 @@ class Chunk:
 
     @property
     def name(self) -> str:
-        """The folder of its logs, the same wherever the same chunk is asked for."""
+        """The name of its logs' folder, the same in every call for the same chunk."""
         whole = json.dumps([self.args, self.cell.agent, self.cell.summarizer], sort_keys=True)
         told = self.cell.args
         shown = f"{told['conditions']}-{told['defenses'][0]}-{told.get('attack', 'none')}"
@@ -80,7 +80,7 @@ class Chunk:
 
 
 def cells(claim: Claim, claims: Claims, registration: Registration) -> dict[Cell, tuple[str, ...]]:
-    """Return the cells that a claim's arms need, each with the families that it needs there."""
+    """Return the cells that a claim's arms need, each with its families."""
     found: dict[Cell, tuple[str, ...]] = {}
     for arm in claim.arms.values():
         where = {**claims.held, **claim.where, **arm.where}
@@ -93,7 +93,7 @@ def cells(claim: Claim, claims: Claims, registration: Registration) -> dict[Cell
 
 
 def fitting(where: Mapping[str, Any], families: Sequence[str]) -> tuple[str, ...]:
-    """Return the families that a query is of: of its kind, and in its language."""
+    """Return the families that fit a query: named by it, of its kind and in its language."""
     kind, locale = where.get("kind"), str(where.get("locale") or "en")
     named = where.get("family")
     wanted = families if named is None else named if isinstance(named, list) else [named]
@@ -109,9 +109,9 @@ def fitting(where: Mapping[str, Any], families: Sequence[str]) -> tuple[str, ...
 def requests(
     claim: Claim, claims: Claims, families: Sequence[str], first: int = 0
 ) -> dict[str, list[int]]:
-    """Return, by family, how many different requests 1, 2, 3 ... seeds have, from the first on.
+    """Return, by family, how many different requests 1, 2, 3 ... seeds from ``first`` on have.
 
-    Only of families that every arm of a paired claim is of; pairs of the same request are one.
+    Families are those that any arm fits; if several arms fit one, the fewest requests count.
     """
     found: dict[str, list[int]] = {}
     for arm in claim.arms.values():
@@ -126,10 +126,10 @@ def requests(
 def seeds(
     grown: Mapping[str, Sequence[int]], wanted: int, together: Sequence[Sequence[str]]
 ) -> dict[str, int]:
-    """Return how many seeds of each family give so many different requests, as few as do.
+    """Return the fewest seeds of each family that give the wanted number of different requests.
 
-    Every family gets as many as the others; all there are if they are not enough. Requests are
-    counted over the families that are ``together``, and have to be enough in each such group.
+    All families get the same number of seeds; all seeds if these are too few. Requests are counted
+    over the families of a group in ``together``; each group must have enough.
     """
     there = min(map(len, grown.values()), default=0)
     fits = (
@@ -141,7 +141,7 @@ def seeds(
 
 
 def of_tests(claim: Claim, claims: Claims, families: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return, by test of a claim, the families that it is decided on: those of both its arms."""
+    """Return the families of each test of a claim: those that both its arms fit."""
     fits = {
         name: fitting({**claims.held, **claim.where, **arm.where}, families)
         for name, arm in claim.arms.items()
@@ -152,10 +152,10 @@ def of_tests(claim: Claim, claims: Claims, families: Sequence[str]) -> list[tupl
 def chunks(
     needed: Mapping[Cell, Mapping[str, int]], there: Mapping[Cell, Mapping[str, int]], first: int
 ) -> Iterator[Chunk]:
-    """Yield what is to be played, by cell and family.
+    """Yield the chunks to play.
 
-    ``needed`` has the seed before which some claim needs all from the first on, ``there`` the one
-    before which they were played.
+    By cell and family, claims need the seeds from ``first`` to before ``needed``; those before
+    ``there`` were played.
     """
     for cell, families in needed.items():
         had = there.get(cell, {})
@@ -181,7 +181,7 @@ def _spread(where: Where) -> Iterator[dict[str, Any]]:
 def _cell(where: Mapping[str, Any], registration: Registration) -> Cell:
     condition = CONDITIONS[str(where["condition"])]
     given = {name: value for name, value in where.items() if value is not None}
-    # What a query leaves open and a setting says: the length, and all wordings.
+    # Settings that a query leaves open: the length, and all wordings.
     for name in ("context_tokens", "wording"):
         if name in registration.settings:
             given.setdefault(name, registration.settings[name])
@@ -191,7 +191,7 @@ def _cell(where: Mapping[str, Any], registration: Registration) -> Cell:
     else:
         compactor = COMPACTORS.get(str(given.get("compactor", "summarize")))
         left_out = tuple({"prompt", "budget_words"} - {*compactor.takes})
-        # What a query leaves open is played at the compactor's own.
+        # Otherwise the compactor's own values are played.
         for name in compactor.takes:
             given.setdefault(name, getattr(compactor, name))
     args = {

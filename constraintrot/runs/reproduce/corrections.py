@@ -1,14 +1,13 @@
-"""``corrections.yaml``: verdicts that are withdrawn, because a fault of their test was found later.
+"""``corrections.yaml``: verdicts that are withdrawn because their test was found to be wrong.
 
-A registration is never changed after it was written, and its tests stay what they were. Where one of
-them turns out to be of something else than its claim, the folder says so in a list of::
+A registration and its tests are never changed after it was written. If a test turns out to test
+something other than its claim, the folder has a list of::
 
     - claim: Volume evicts a policy
       day: 2026-11-28
       because: its test compares with full view, so that plain compaction alone gives the verdict
 
-and the page has the verdict no longer, with the day and the reason. Nothing in this file can give
-a verdict.
+and the page shows the day and the reason instead of the verdict. This file cannot add a verdict.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ FILE = "corrections.yaml"
 
 
 class Correction(Strict):
-    """A verdict that is withdrawn.
+    """A withdrawn verdict.
 
     Attributes:
         claim: title of the claim.
@@ -48,8 +47,8 @@ def corrected(answered: Sequence[Answered], folder: Path) -> tuple[Answered, ...
     """Return the claims without the verdicts that the folder withdraws.
 
     Raises:
-        ConstraintRotError: the file cannot be read, or names a claim that has no verdict, or
-            has a text that the page cannot show in a line.
+        ConstraintRotError: the file cannot be read, names a claim without a verdict, or has a
+            text that the page cannot show in a line.
     """
     path = folder / FILE
     if not path.exists():

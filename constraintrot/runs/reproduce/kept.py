@@ -1,7 +1,7 @@
-"""The files that a page can be made of again where the logs are not there.
+"""The files from which a page can be made again without the logs.
 
-A page writes its episodes and what was played beside itself; with the registration and the
-qualification these are what is committed of a reproduction.
+A page writes its episodes and the facts of the play next to itself. These, the registration and
+the qualification are committed.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ FILE = "usage.jsonl"
 
 
 class Meter:
-    """The usage of a folder's runs, those before this one too.
+    """The usage of all runs of a folder, earlier ones too.
 
     Attributes:
-        dollars: what the calls so far cost; of a model without a price, nothing.
+        dollars: the cost of the calls so far; calls of a model without a price cost nothing.
     """
 
     def __init__(self, folder: Path, prices: Prices) -> None:
-        """Read what earlier runs wrote down; a line that a kill cut off is left out."""
+        """Read what earlier runs wrote; a line that a kill cut off is skipped."""
         self._path, self._prices = folder / FILE, prices
         self.dollars = 0.0
         self.calls = 0
@@ -51,19 +51,19 @@ class Meter:
                 self._add(str(told["model"]), told["usage"])
 
     def write(self, model: str, usage: Mapping[str, int | None]) -> None:
-        """Write down one call, or an estimate where a provider reports no usage."""
+        """Record one call, or an estimate if a provider reports no usage."""
         line = {"time": round(time.time(), 3), "model": model, "usage": dict(usage)}
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
         self._add(model, usage)
 
     def __enter__(self) -> Meter:
-        """Begin to listen to Inspect's model calls."""
+        """Start listening to Inspect's model calls."""
         _Listener.meter = self
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Listen no longer."""
+        """Stop listening."""
         _Listener.meter = None
 
     def _add(self, model: str, usage: Mapping[str, int | None]) -> None:
@@ -86,17 +86,17 @@ class _Listener(Hooks):
 
 EPISODES, FACTS, LOGS = "episodes.csv", "played.json", "logs"
 DONE = "done"
-# A folder may be a stranger's; a frame of 100,000 episodes has less.
+# A folder may be a stranger's; a frame of 100,000 episodes is smaller.
 MOST_BYTES = 64_000_000
 
 
 class Played(Strict):
-    """What was played of a registration.
+    """The played part of a registration.
 
     Attributes:
-        evaluations: names of the evaluations that were played to their end.
-        dollars: what they cost.
-        code: version and digest of the code that played them; of several, one after another.
+        evaluations: names of the finished evaluations.
+        dollars: their cost.
+        code: version and digest of the code that played them; if several, joined by commas.
     """
 
     evaluations: tuple[str, ...]
@@ -110,7 +110,7 @@ def has_logs(folder: Path) -> bool:
 
 
 def played(registration: Registration, folder: Path) -> Played:
-    """Return what was played, by the logs; by the file where there are none.
+    """Return what was played, from the logs, or from the file if there are no logs.
 
     Raises:
         ConstraintRotError: the file cannot be read.
@@ -133,12 +133,12 @@ def played(registration: Registration, folder: Path) -> Played:
 
 
 def finish(logs: Path) -> None:
-    """Note that an evaluation was played to its end, and by which code."""
+    """Record that an evaluation is finished, and the code that played it."""
     replace(logs / DONE, json.dumps(code()) + "\n")
 
 
 def _code_of(done: Sequence[Path]) -> dict[str, str]:
-    """Return the code of some evaluations; of one that does not say it, that of today."""
+    """Return the code of some evaluations; today's for one without a record."""
     today = code()
     texts = [read_text(one, MOST_BYTES, ConstraintRotError) for one in done]
     told = [
@@ -160,7 +160,7 @@ def logged(logs: Path) -> pd.DataFrame:
 
 
 def raw(folder: Path) -> pd.DataFrame:
-    """Return the planned episodes of a folder: of its logs, or of its file where there are none."""
+    """Return the planned episodes of a folder, from its logs or else from its file."""
     if has_logs(folder):
         return logged(folder / LOGS)
     path = folder / EPISODES
@@ -172,7 +172,7 @@ def raw(folder: Path) -> pd.DataFrame:
 
 
 def episodes(folder: Path) -> pd.DataFrame:
-    """Return the planned episodes of a folder as claims are asked of them."""
+    """Return the planned episodes of a folder, prepared for claims."""
     return design.prepared(raw(folder))
 
 
@@ -185,5 +185,5 @@ def write(registration: Registration, folder: Path) -> None:
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file of the folder whole; a link there, which a stranger may have set, is refused."""
+    """Write a file at once; a link in its place, which a stranger may have set, is refused."""
     files.replace(path, text.encode("utf-8", "backslashreplace"), ConstraintRotError, mode=None)

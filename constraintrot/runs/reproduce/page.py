@@ -41,16 +41,16 @@ _WITHOUT_LOGS = (
     " files say, and were not compared with any log."
 )
 _DECAY = "Compaction makes agents break policies"
-# Prompts of the summarizer that ask for the work and not for rules.
+# The summarizer's prompts that ask for the work and not for rules.
 _NOT_FOR_RULES = ("tight", "neutral")
 NAMES = ("claims.md", "claims.html", "claims.json")
 
 
 def write(folder: Path, registration: Registration) -> str:
-    """Write the page of what was played so far, and return where it is and what it says.
+    """Write the page of the episodes so far; return its path and the counts of its verdicts.
 
     Raises:
-        ConstraintRotError: no look is whole yet.
+        ConstraintRotError: no look is complete yet.
     """
     state = reached(registration, folder)
     if state.looked is None or state.frame is None:
@@ -129,7 +129,7 @@ def write(folder: Path, registration: Registration) -> str:
 
 
 def reached(registration: Registration, folder: Path) -> State:
-    """Return how far a reproduction is, by its whole looks; nothing is played."""
+    """Return the state after the last complete look; nothing is played."""
     sizes = sizes_of(registration, qualified(registration, folder))
     played = kept.played(registration, folder)
     state = State(0, None, None, dollars=played.dollars)
@@ -149,7 +149,7 @@ def reached(registration: Registration, folder: Path) -> State:
 
 
 def departures(registration: Registration, folder: Path, state: State) -> Iterator[str]:
-    """Yield what was done otherwise than it had been registered."""
+    """Yield the differences between the play and the registration."""
     if (now := kept.played(registration, folder).code) != registration.code:
         yield (
             f"The code is {_code(now)}, and {_code(registration.code)} when this was registered."
@@ -166,7 +166,7 @@ def departures(registration: Registration, folder: Path, state: State) -> Iterat
 def _readers(
     registration: Registration, folder: Path, state: State
 ) -> tuple[dict[str, Agreement], dict[str, Agreement]]:
-    """Return, by title, how the program by the sentence agrees, and the one by survival."""
+    """Return, by title, the agreement of two programs: one by the sentence, one by survival."""
     assert state.looked is not None
     assert state.frame is not None
     sizes = sizes_of(registration, qualified(registration, folder))

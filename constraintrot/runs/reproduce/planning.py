@@ -1,4 +1,4 @@
-"""The plan of a reproduction: how many pairs each claim takes, in which order, and what it costs."""
+"""The plan of a reproduction: the pairs of each claim, their order and their cost."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NO_OTHER = "needs a second model (--other)"
-# Settings that a frame has as columns, so that a query may hold them, beside those that all claims hold.
+# Settings that are columns of a frame, so that queries may fix them, beside those of all claims.
 _QUERIED = ("context_tokens", "prompt", "budget_words", "scaffold", "tools")
 
 
@@ -45,10 +45,10 @@ class Line:
     """A claim in the plan.
 
     Attributes:
-        planned: what is registered of it.
-        size: what it comes to alone, all looks played.
-        added: what it adds to the claims before it.
-        dollars: of what it adds, fewest and most; None without a price.
+        planned: its entry in the registration.
+        size: its size alone, with all looks played.
+        added: the size that it adds to the claims before it.
+        dollars: cost of ``added``, fewest and most; None without a price.
     """
 
     planned: Planned
@@ -74,9 +74,9 @@ def draft(
 ) -> Registration:
     """Return a registration without a plan.
 
-    Empty titles (parts of claims' titles are enough) or families stand for all; ``settings`` are
-    task parameters before the preset's, ``prices`` is a file of them, and ``seed`` is the first of
-    each family's variants.
+    Empty titles (parts of claims' titles are enough) or families stand for all. ``settings`` are
+    task parameters that take precedence over the preset's, ``prices`` is a file, and ``seed`` is
+    the first seed of each family.
 
     Raises:
         ParameterError: there is no such claim, family or task parameter, or the file holds no
@@ -113,9 +113,9 @@ def asked(
     titles: Sequence[str],
     settings: Mapping[str, Any],
 ) -> Claims:
-    """Return the paper's claims as they are asked of a model: at its settings, of tested arms alone.
+    """Return the paper's claims for a model: at its settings, with only the arms that are tested.
 
-    Empty titles stand for all; ``settings`` are task parameters of every arm that names no others.
+    Empty titles stand for all; ``settings`` are task parameters of arms that name no others.
 
     Raises:
         ParameterError: there is no such claim.
@@ -151,9 +151,9 @@ def asked(
 
 
 def plan(draft: Registration, preset: Preset, pilot: pd.DataFrame | None = None) -> list[Line]:
-    """Plan all claims of a draft: the cheapest first, those that cost more than the limit left out.
+    """Plan all claims of a draft, the smallest first; those over the limit in dollars get no pairs.
 
-    Rates are those of the pilot's episodes, else the guesses that stand beside the claims.
+    Assumed rates are from the pilot's episodes, otherwise the guesses in the claims.
     """
     claims, number = draft.claims, len(draft.claims.claims)
     drafts: list[Line] = []
@@ -184,7 +184,7 @@ def plan(draft: Registration, preset: Preset, pilot: pd.DataFrame | None = None)
 
 
 def whole(registration: Registration) -> Size:
-    """Return the size of a registration's qualification and of all that it planned."""
+    """Return the size of a registration: its qualification and all planned claims."""
     held = registration.settings | {"families": list(registration.families)}
     given = {**held, "variants": registration.qualification.variants}
     taken = {(one.title, one.pairs) for one in registration.planned if one.pairs}
@@ -192,12 +192,12 @@ def whole(registration: Registration) -> Size:
 
 
 def dollars_of(registration: Registration, size: Size) -> tuple[float, float] | None:
-    """Return what calls of the subject cost, fewest and most; None without a price."""
+    """Return the cost of calls of the subject, fewest and most; None without a price."""
     return priced.cost(registration.model, size, registration.prices)
 
 
 def text(registration: Registration, lines: Sequence[Line], preset: Preset) -> str:
-    """Return the plan for people."""
+    """Return the plan as text."""
     rows = [
         [
             str(at), line.planned.title, str(line.planned.pairs or "-"),
@@ -235,14 +235,14 @@ def text(registration: Registration, lines: Sequence[Line], preset: Preset) -> s
 def needed(
     claim: Claim, rates: Mapping[str, float], margin: float, looks: int, number: int
 ) -> int | None:
-    """Return how many pairs give a claim 80 % power; None if no number of them does.
+    """Return the number of pairs that gives a claim 80 % power; None if no number does.
 
     Args:
-        claim: the claim; all of its tests have to say what it expects.
-        rates: assumed rate by arm; the two of a pair are taken to be independent.
-        margin: difference that counts as none.
+        claim: the claim; all of its tests have to show what it expects.
+        rates: assumed rate by arm; the outcomes of a pair are taken to be independent.
+        margin: largest difference that counts as none.
         looks: number of looks.
-        number: number of claims that are adjusted together.
+        number: number of claims adjusted together.
     """
     level = 2 * float(norm.sf(obrien_fleming(looks, 0.05 / number)[-1]))
     power_ = 1 - (1 - power.POWER) / len(claim.tests)
@@ -286,7 +286,7 @@ def _pairs(
         for where in wheres:
             parse_harness(str(where["harness"]))
     except ParameterError as error:
-        # Its framework is not installed; the other claims do not wait for it.
+        # A framework that is not installed leaves out its claims only.
         return Planned(title=title, pairs=0, because=str(error))
     asked = claim, draft.claims, draft.families
     grown = requests(*asked, draft.seed)
@@ -316,7 +316,7 @@ def _pairs(
 
 
 def _rates(claim: Claim, claims: Claims, pilot: pd.DataFrame | None) -> dict[str, float]:
-    """Return the assumed rate of each arm: the pilot's, moved from the ends by half an episode."""
+    """Return the assumed rate of each arm; a pilot's is moved off 0 and 1 by half an episode."""
     found = {name: arm.guess for name, arm in claim.arms.items() if arm.guess is not None}
     if pilot is None:
         return found
@@ -328,7 +328,7 @@ def _rates(claim: Claim, claims: Claims, pilot: pd.DataFrame | None) -> dict[str
 
 
 def _size(taken: set[tuple[str, int]], draft: Registration) -> Size:
-    """Return what some claims come to together, by claim and pairs; what they share is once."""
+    """Return the size of claims, given with pairs; episodes that they share count once."""
     by_title = {claim.title: claim for claim in draft.claims.claims}
     needed_: dict[Any, dict[str, int]] = {}
     for title, pairs in taken:
@@ -357,7 +357,7 @@ def size_of(chunk: Chunk) -> Size:
 
 
 def _subject(value: Any, model: str, other: str | None) -> Any:
-    """Return a condition with the models in the place of ``subject`` and ``other``."""
+    """Return the model that ``subject`` or ``other`` stands for; any other value unchanged."""
     if value == "subject":
         return model
     return other if value == "other" and other else value

@@ -1,4 +1,4 @@
-"""The play of a registration: look by look, what undecided claims need, within the limits."""
+"""The play of a registration: look by look, the episodes of undecided claims, within limits."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from inspect_ai.model import Model
 
 QUALIFICATION = "qualification.json"
-# How often an episode that ends in an error is played.
+# How often an episode is tried that ends in an error.
 _TRIES = 2
-# A chunk is taken to cost this much more of its estimate than the chunks so far did of theirs.
+# Safety factor on the ratio of cost to estimate that the chunks so far had.
 _CAUTION = 1.25
 
 
@@ -49,11 +49,11 @@ class State:
     """The progress of a reproduction.
 
     Attributes:
-        look: the last whole look; 0 before the first.
-        looked: the claims after it; None before the first.
+        look: the last complete look; 0 before the first.
+        looked: the claims after that look; None before the first.
         frame: the episodes; None before the first.
-        stopped: why it ended before all claims were decided or all looks taken; empty if it did not.
-        dollars: what it cost so far.
+        stopped: why it ended before all claims were decided or all looks taken; else empty.
+        dollars: the cost so far.
     """
 
     look: int
@@ -64,12 +64,12 @@ class State:
 
     @property
     def decided(self) -> Mapping[str, int]:
-        """By title, the look at which a claim was decided."""
+        """The look at which each decided claim was decided, by title."""
         return {} if self.looked is None else self.looked.decided
 
 
 def qualify(registration: Registration, folder: Path) -> Qualification:
-    """Play what is left of the subject's qualification, and write its file.
+    """Play the rest of the subject's qualification and write its file, or read that file.
 
     Raises:
         ConstraintRotError: as ``runs.qualify.play``.
@@ -97,10 +97,10 @@ def qualify(registration: Registration, folder: Path) -> Qualification:
 
 
 def sizes_of(registration: Registration, families: tuple[str, ...]) -> dict[str, Sizes]:
-    """Return the seed of each family before which each planned claim is decided, look by look.
+    """Return, by claim, for each look the seed before which each family's episodes count.
 
     Raises:
-        ConstraintRotError: there is no such family.
+        ConstraintRotError: there is no family.
     """
     if not families:
         raise ConstraintRotError(
@@ -133,13 +133,13 @@ def play(
     *,
     hours: float | None = None,
 ) -> State:
-    """Play what is left, and decide the claims look by look.
+    """Play the missing episodes, and decide the claims look by look.
 
-    The folder holds its qualification. ``tell`` is told of the progress, a line at a time;
-    ``hours`` are the most of this call.
+    The folder holds the qualification. ``tell`` is called with each line of progress; ``hours``
+    is the time limit of this call.
 
     Raises:
-        ConstraintRotError: the folder has episodes, and not the logs that they came from.
+        ConstraintRotError: the folder has episodes but not their logs.
     """
     if (folder / kept.EPISODES).exists() and not kept.has_logs(folder):
         raise ConstraintRotError(
@@ -170,7 +170,7 @@ def play(
 
 
 def qualified(registration: Registration, folder: Path) -> tuple[str, ...]:
-    """Return the families that claims are of."""
+    """Return the families on which the subject qualifies."""
     level = registration.qualification.level
     named = {one.family for one in usable(qualifying.read(folder / QUALIFICATION), level)}
     return tuple(name for name in registration.families if name in named)
@@ -179,9 +179,9 @@ def qualified(registration: Registration, folder: Path) -> tuple[str, ...]:
 def needs(
     registration: Registration, sizes: Mapping[str, Sizes], decided: Mapping[str, int], look: int
 ) -> tuple[dict[Cell, dict[str, int]], dict[Cell, dict[str, int]]]:
-    """Return, by cell and family, the seeds that a look needs, and those that earlier looks needed.
+    """Return, by cell and family, the end of the seeds for a look, and that for earlier looks.
 
-    ``decided`` holds, by title, the earlier look at which a claim was decided.
+    ``decided`` holds the earlier look at which a claim was decided, by title.
     """
     there: dict[Cell, dict[str, int]] = {}
     needed: dict[Cell, dict[str, int]] = {}
@@ -204,8 +204,8 @@ def after(
 ) -> tuple[Looked, pd.DataFrame]:
     """Return the claims after a look, and all episodes so far.
 
-    Episodes beyond a claim's size at a look do not count for it, so what a later look added
-    changes nothing of an earlier one.
+    Episodes beyond a claim's size at a look do not count for it, so later episodes change no
+    earlier look.
     """
     frame = kept.episodes(folder)
     frame = frame[frame["seed"].astype(int) >= registration.seed]
@@ -213,12 +213,12 @@ def after(
 
 
 def finished(folder: Path, chunk: Chunk) -> bool:
-    """Return whether a chunk was played to its end."""
+    """Return whether a chunk is finished."""
     return (folder / kept.LOGS / chunk.name / kept.DONE).exists()
 
 
 def progress(registration: Registration, state: State) -> str:
-    """Return a line on what is decided after a look."""
+    """Return lines on the claims that are decided after a look."""
     assert state.looked is not None
     verdicts = {one.claim.title: one.verdict for one in state.looked.answered}
     told = [f"{title}: {verdicts[title]}" for title in state.decided]
@@ -252,19 +252,19 @@ def _play(registration: Registration, folder: Path, chunk: Chunk, purse: _Purse)
             )
         if whole:
             break
-    # What has no verdict now is lost, and claims count it as unknown: a look's data are final.
+    # Episodes without a verdict are lost and count as unknown: a look's data are final.
     kept.finish(logs)
 
 
 class _Purse:
-    """The dollars that may still be spent, by the real usage so far."""
+    """The limit in dollars, held against the real usage so far."""
 
     def __init__(self, meter: Meter, registration: Registration) -> None:
         self._meter, self._registration = meter, registration
         self._paid = self._estimated = 0.0
 
     def forbids(self, chunk: Chunk) -> str:
-        """Return why a chunk may not be played; nothing if it may."""
+        """Return why a chunk may not be played; empty if it may."""
         limit = self._registration.dollars
         if limit is None:
             return ""
@@ -283,7 +283,7 @@ class _Purse:
 
     @contextmanager
     def pays(self, chunk: Chunk) -> Generator[None]:
-        """Note what a chunk costs that is played in this context, also where it breaks off."""
+        """Record the cost of a chunk played in this context, also if the play breaks off."""
         calls, dollars = self._meter.calls, self._meter.dollars
         try:
             yield

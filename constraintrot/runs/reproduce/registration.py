@@ -1,4 +1,4 @@
-"""``registration.yaml``: what a reproduction is going to do, written before anything is played."""
+"""``registration.yaml``: the plan of a reproduction, written before anything is played."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from constraintrot.strict import Strict
 
 FILE = "registration.yaml"
 ALPHA = 0.05
-# A packaged adapter is known by the digest in its calibration.
+# An adapter counts by its calibration, which has its digest.
 _SOURCES = (".py", ".yaml", "calibration.json")
 _UNSHOWN = re.compile(r"[\n\r|]")
 
@@ -35,7 +35,7 @@ class Qualifying(Strict):
 
     Attributes:
         variants: variants of each family.
-        level: which families claims are of, as in ``report.qualified.usable``.
+        level: which families are used for claims, as in ``report.qualified.usable``.
     """
 
     variants: int = Field(ge=1, le=36)
@@ -46,13 +46,13 @@ class Preset(Strict):
     """Named settings.
 
     Attributes:
-        about: what they are, for a reader.
+        about: description for a reader.
         settings: task parameters of every arm.
-        where: further conditions of a claim, by its title.
-        looks: looks of the sequential plan.
-        pairs: pairs of every claim; None where they are planned for power.
+        where: further conditions by title of a claim.
+        looks: number of looks of the sequential plan.
+        pairs: most pairs of a claim; None if they are planned for power.
         qualification: how the subject is qualified.
-        open: what the paper's text leaves open, and what was taken.
+        open: points that the paper leaves open, with the choices made.
     """
 
     about: str
@@ -69,8 +69,8 @@ class Planned(Strict):
 
     Attributes:
         title: the claim.
-        pairs: different requests in each arm at the last look; 0: it is not played.
-        because: why it is not played, or what it is expected to say; may be empty.
+        pairs: different requests in each arm at the last look; 0 if it is not played.
+        because: why it is not played or has fewer pairs than its power takes; may be empty.
     """
 
     title: str
@@ -79,26 +79,26 @@ class Planned(Strict):
 
 
 class Registration(Strict):
-    """All that decides what is played and how it is read.
+    """All decisions on the play and its analysis.
 
     Attributes:
-        format: version of the file's format; the first counted the requests of all tests of a
-            claim together.
+        format: version of the file's format; version 1 counted the requests of all tests of
+            a claim together.
         model: the agent's model, as Inspect names it.
-        model_args: its arguments.
+        model_args: arguments of the model.
         roles: models of other roles, by role.
-        other: the second model of the claim that needs one; None without.
+        other: the second model, for claims that need one; None without.
         preset: name of the preset.
         settings: task parameters of every arm that names no others.
-        families: families that are asked, if the subject qualifies on them.
-        qualification: how it qualifies.
+        families: families to play, if the subject qualifies on them.
+        qualification: settings of the qualification.
         alpha: family-wise error over all planned claims and all looks.
         looks: number of looks, at numbers of pairs as equal as the families allow.
         seed: first seed of each family's variants.
         claims: the claims, with the arms that are tested.
-        planned: what is played for each, in the order of play.
-        prices: dollars a million tokens, by model; a model that is not there has no known price.
-        dollars: the limit; None: no limit.
+        planned: the plan of each claim, smallest first.
+        prices: dollars per million tokens, by model; a missing model has no known price.
+        dollars: the limit; None if there is none.
         code: version of the package, and digest of its sources.
         digest: of all of the above.
     """
@@ -124,7 +124,7 @@ class Registration(Strict):
 
     @property
     def sealed(self) -> Registration:
-        """The registration with its digest."""
+        """This registration with its digest."""
         return self.model_copy(update={"digest": _digest(self)})
 
 
@@ -182,7 +182,7 @@ def code() -> dict[str, str]:
 
 
 def _check_shown(path: Path, registration: Registration) -> None:
-    """Refuse names that the registration does not explain, and texts that a page cannot show in a line."""
+    """Refuse unknown titles and presets, and texts that a page cannot show in a line."""
     titles = {claim.title for claim in registration.claims.claims}
     unknown = [one.title for one in registration.planned if one.title not in titles]
     if unknown:
@@ -224,7 +224,7 @@ def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
 
 def _sources() -> Iterator[tuple[str, bytes]]:
     root = Path(str(resources.files("constraintrot")))
-    # Some of its folders are links in an editable install, which no glob follows.
+    # In an editable install some folders are links, which a glob does not follow.
     folders = [root, *sorted(path.resolve() for path in root.iterdir() if path.is_symlink())]
     for folder in folders:
         for path in sorted(folder.rglob("*")):

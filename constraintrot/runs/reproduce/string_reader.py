@@ -1,9 +1,9 @@
 """The verdicts that a program without a model would get from the same episodes.
 
-A string reader breaks a policy whose sentence does not stand word for word in the last input, and
-keeps every other. Where it gets a claim's verdict too, the claim is about where compaction leaves
-the sentence, so the page says "by construction" beside it. Another one goes by what the reader of
-rules says survived: where it alone gets the verdict, the agent adds to it that it heeds what is left.
+A string reader breaks a policy exactly if its sentence is not word for word in the last input. If
+it gets a claim's verdict too, the claim is about where compaction leaves the sentence, and the
+page says "by construction" beside it. A second program uses the survival verdict of the reader of
+rules instead. If only that one gets the verdict, the agent's part is to obey the rules left.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Agreement:
 
     Attributes:
         agreed: episodes of the claim in which both break the policy, or neither does.
-        episodes: those where both are known.
-        same: whether its verdict on the claim is the subject's.
+        episodes: episodes of the claim in which both outcomes are known.
+        same: whether the program's verdict on the claim is the subject's.
     """
 
     agreed: int
@@ -44,15 +44,15 @@ def agreements(
     look: int,
     column: str,
 ) -> dict[str, Agreement]:
-    """Return, by title, how a program agrees on the decided claims about violation.
+    """Return a program's agreement on the decided claims about violation, by title.
 
     Args:
-        registration: what was registered.
+        registration: the registration.
         sizes: by claim and look, the seeds of each family.
         frame: the episodes.
         found: the subject's verdicts at the last look that was taken.
         look: that look.
-        column: what the program goes by: ``verbatim``, or ``survived``.
+        column: the column that the program uses: ``verbatim`` or ``survived``.
     """
     known = frame[column].notna() & ~frame["allowed"].astype(bool)
     broken = 1.0 - (frame[column] == 1)

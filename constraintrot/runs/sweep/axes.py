@@ -1,7 +1,7 @@
 """The package's axes as an Inspect Flow spec; impossible combinations are refused beforehand.
 
-No episode is played twice. Every cell has controls, and those of two cells that differ in the
-compactor, its prompt or the summarizer's model are the same episodes.
+No episode is played twice: the controls of cells that differ only in the compactor, its prompt
+or the summarizer's model are the same episodes.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from inspect_flow import FlowSpec
 
 TASK = "constraintrot/suite"
-# Parameters of some tasks, besides those of all of them.
+# Parameters of some tasks only.
 _MORE = ("families", "defenses", "allowed")
 _COUNTS = ("variants", "block", "epochs", "looks")
-# The first word of what the check of a parameter says of a name that does not exist.
+# How the error for a name that does not exist begins.
 _UNKNOWN = "unknown "
 
 
@@ -52,24 +52,24 @@ def sweep(
     metadata: Mapping[str, Any] | None = None,
     **axes: Any,
 ) -> FlowSpec:
-    """A spec over all combinations of axes, each episode once.
+    """Return a spec over all combinations of axes, with each episode once.
 
     Args:
         models: the agents' models, as Inspect names them.
         task: the Inspect task.
-        roles: the models of other roles, an entry a combination: ``{"summarizer": "openai/x"}``.
+        roles: an axis of models of other roles: ``{"summarizer": "openai/x"}``.
         epochs: replicates of each episode.
-        block: most variants of a family in one cell; a larger number makes several cells.
-        looks: number of interim looks that the blocks are dealt to; see ``stopping``.
-        servers: how the server of a model is started, by model; see ``servers``.
+        block: most variants of a family in one cell; more variants make several cells.
+        looks: number of interim looks over which the blocks are spread; see ``stopping``.
+        servers: settings of the server of a model, by model; see ``servers``.
         options: Flow's options.
-        metadata: more of this project's entries of the spec's metadata: ``budgets``, ``stop``,
+        metadata: further entries of this project in the spec's metadata: ``budgets``, ``stop``,
             ``resources``.
-        **axes: task parameters; a list is an axis, anything else is the same in all cells.
+        **axes: task parameters; a list is an axis, any other value is the same in all cells.
 
     Raises:
-        ParameterError: an axis that does not exist, or one of whose values does not; or no
-            combination is left.
+        ParameterError: an axis or one of its values does not exist, or no combination is
+            possible.
     """
     from inspect_flow import FlowModel, FlowOptions, FlowSpec, FlowTask
 
@@ -110,13 +110,13 @@ def sweep(
 
 
 def _given(one: Combination, epochs: int) -> dict[str, Any]:
-    """Return what is set apart from the defaults: a log's cell is known by what was given."""
+    """Return roles and epochs; defaults are left out, since naming them changes a cell's id."""
     roles = {"model_roles": dict(one.roles)} if one.roles else {}
     return roles | ({"epochs": epochs} if epochs > 1 else {})
 
 
 def _check_count(name: str, number: object) -> None:
-    """Refuse what is no count, or a list with one that is none."""
+    """Refuse a value, or an entry of a list, that is not a count."""
     for one in number if isinstance(number, list) else [number]:
         if isinstance(one, bool) or not isinstance(one, int) or one < 1:
             raise ParameterError(f"{name}={one}: give a whole number of at least 1")
@@ -129,7 +129,7 @@ def combinations(
     looks: int,
     axes: Mapping[str, Any],
 ) -> Iterator[Combination]:
-    """Every point of the matrix, in the order of the arguments."""
+    """Yield every point of the matrix, in the order of the arguments."""
     names = [name for name, value in axes.items() if isinstance(value, list)]
     fixed = {name: value for name, value in axes.items() if name not in names}
     for model, others, *values in product(models, roles, *(axes[name] for name in names)):
@@ -139,7 +139,7 @@ def combinations(
 
 
 def blocks(args: dict[str, Any], block: int | None) -> Iterator[dict[str, Any]]:
-    """A cell's parameters with its variants in parts of at most ``block``."""
+    """Yield a cell's parameters with its variants in parts of at most ``block``."""
     if block is None:
         yield args
         return
@@ -150,10 +150,10 @@ def blocks(args: dict[str, Any], block: int | None) -> Iterator[dict[str, Any]]:
 
 
 def split(task: str, points: Sequence[Combination]) -> tuple[list[Combination], Counter[str]]:
-    """The combinations that can be played, and how many cannot, by reason.
+    """Return the possible combinations, and the number of impossible ones by reason.
 
     Raises:
-        ParameterError: a value that no combination could make possible.
+        ParameterError: a value is not possible in any combination.
     """
     possible: list[Combination] = []
     refused: Counter[str] = Counter()
@@ -170,9 +170,9 @@ def split(task: str, points: Sequence[Combination]) -> tuple[list[Combination], 
 
 
 def once(task: str, points: Sequence[Combination]) -> Iterator[Combination]:
-    """Yield the points, each without the conditions that an earlier point plays whole.
+    """Yield the points, without the conditions that earlier points play in full.
 
-    A point of which nothing is left is left out.
+    Points without any condition left are omitted.
     """
     seen: set[str] = set()
     for point in points:
@@ -191,7 +191,7 @@ def _identity(point: Combination, one: Planned) -> str:
     """Return the identity of a group of episodes: its models, facts and variants."""
     roles = dict(point.roles)
     if one.compactor == "none":
-        # Nobody is asked for a summary.
+        # No model is asked for a summary.
         roles.pop("summarizer", None)
     variants = [point.args.get(name) for name in ("seed", "variants")]
     return json.dumps([point.model, roles, variants, one.digest], sort_keys=True)

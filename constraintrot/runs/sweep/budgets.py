@@ -1,4 +1,4 @@
-"""The budget that all workers share, and the Inspect hook that waits for a place in it."""
+"""The request budget that all workers share, and the Inspect hook that waits for it."""
 
 import asyncio
 import time
@@ -13,18 +13,18 @@ from constraintrot.tokens import count
 
 
 class RateBudget:
-    """A budget of requests and tokens a minute over all workers; the class of a Ray actor.
+    """A budget of requests and tokens per minute over all workers; the class of a Ray actor.
 
-    Each request reserves its place in line, and is told how long to wait for it.
+    Each request reserves its place in line, and learns how long to wait for it.
     """
 
     def __init__(self, budgets: Mapping[str, Mapping[str, float]]) -> None:
-        """Budgets by the beginning of a model's name: ``requests_per_minute``, ``tokens_per_minute``."""
+        """Set ``requests_per_minute`` and ``tokens_per_minute``, by prefix of a model's name."""
         self._budgets = {name: dict(one) for name, one in budgets.items()}
         self._next: dict[tuple[str, str], float] = {}
 
     def reserve(self, model: str, tokens: float) -> float:
-        """Take a place for a request of so many tokens; return the seconds to wait for it."""
+        """Reserve a place for a request of ``tokens`` tokens; return the seconds to wait for it."""
         name = longest_name(model, self._budgets)
         if name is None:
             return 0.0
@@ -47,7 +47,7 @@ class _Shared:
 
 
 def share(actor: Any, budgets: Mapping[str, Any]) -> None:
-    """Let this process's model calls wait for places of an actor, a ``RateBudget``."""
+    """Make this process's model calls wait for places of an actor, a ``RateBudget``."""
     _Shared.actor, _Shared.budgets = actor, budgets
 
 
@@ -60,7 +60,7 @@ class BudgetHook(Hooks):
         return _Shared.actor is not None
 
     async def on_before_model_generate(self, data: BeforeModelGenerate) -> None:
-        """Wait. Inspect calls it for retries too, and each of them is a request."""
+        """Wait for a place; Inspect calls this for each retry too."""
         if longest_name(data.model_name, _Shared.budgets) is None:
             return
         tokens = sum(map(count, message_texts(data.input)))

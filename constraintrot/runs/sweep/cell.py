@@ -10,11 +10,11 @@ from typing import Any
 from constraintrot.errors import ParameterError
 
 KEY = "constraintrot_sweep"
-"""The key of this project's own data in Flow's metadata of a spec or a model."""
+"""The key of this project's data in Flow's metadata of a spec or a model."""
 CELL_KEY = "constraintrot_cell"
 """The key of a cell's id in a log's metadata."""
 
-# How a cell is played, not what: a change makes no other cell of it.
+# Settings of the connection to a model: a change does not make another cell.
 _TRANSPORT = (
     "max_connections",
     "adaptive_connections",
@@ -23,12 +23,12 @@ _TRANSPORT = (
     "attempt_timeout",
 )
 _NOT_IDENTITY = ("metadata", "flow_metadata", "tags", "description")
-# What the model reads before its agent acts: cells that agree in it share a prefix of their prompts.
+# Parameters of the history: cells with the same ones share a prefix of their prompts.
 _HISTORY = (
     "families", "locale", "split", "seed", "variants", "channel", "wording", "exercised",
     "context_tokens", "distractors", "harness",
 )  # fmt: skip
-# The fields of a FlowTask that a worker knows how to play.
+# Limits, and all fields of a FlowTask that a worker can play.
 LIMITS = ("message_limit", "token_limit", "turn_limit", "time_limit", "working_limit", "cost_limit")
 FIELDS = ("name", "args", "model", "model_roles", "config", "epochs", *LIMITS, *_NOT_IDENTITY)
 
@@ -80,26 +80,26 @@ class Cell:
 
     @property
     def prefix(self) -> str:
-        """Equal for cells whose prompts begin with the same history, for the same model."""
+        """A text that is equal for cells of one model whose prompts begin with the same history."""
         shared = {name: value for name, value in self.args.items() if name in _HISTORY}
         return json.dumps([self.model, shared], sort_keys=True)
 
     @property
     def server(self) -> dict[str, Any] | None:
-        """The settings of its model's server; None if the sweep starts none for it."""
+        """The settings of its model's server; None if the sweep does not start one."""
         model = self.task.get("model")
         own = (model.get("flow_metadata") or {}).get(KEY) if isinstance(model, Mapping) else None
         return (own or {}).get("server")
 
     @property
     def label(self) -> str:
-        """A line for people."""
+        """The cell as a line of text."""
         args = " ".join(f"{name}={value}" for name, value in self.args.items())
         return f"{self.name} {self.model} {args}".rstrip()
 
 
 def model_name(model: Any) -> str:
-    """The name of a model of a dumped spec."""
+    """Return the name of a model, or of a list of them, in a dumped spec; ``none`` for None."""
     if model is None:
         return "none"
     if isinstance(model, Sequence) and not isinstance(model, str):
@@ -111,7 +111,7 @@ def check_playable(cell: Cell) -> None:
     """Refuse a cell that only Flow can play.
 
     Raises:
-        ParameterError: its task has a field that a worker does not know.
+        ParameterError: its task has no name, or a field that a worker does not know.
     """
     unknown = sorted(set(cell.task) - set(FIELDS))
     if unknown or not isinstance(cell.task.get("name"), str):

@@ -1,7 +1,7 @@
-"""The driver: which cell is played when, what counts as a failed try, and when it is enough.
+"""The driver: the order of cells, the count of failed tries, and the end of a sweep.
 
-It holds no state of its own: what is finished, what failed and what was set aside is in the
-sweep's folder, so a driver that is killed is started again and goes on.
+Its state (finished, failed and set-aside cells) is in the sweep's folder, so a killed driver can
+be started again.
 """
 
 from collections import deque
@@ -16,17 +16,17 @@ from constraintrot.runs.sweep.play import Played, furthest
 TRIES = 3
 """Failed tries after which a cell is set aside."""
 CRASHES = 10
-"""As many worker deaths of a cell in a row, without one more finished episode, count as failed."""
+"""Worker deaths of a cell in a row, without a new finished episode, that count as a failure."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A try that came to an end.
+    """The end of a try.
 
     Attributes:
         cell: id of the cell.
-        played: what the worker said; None if it said nothing more.
-        crash: why a try ended that is not to blame for it: a worker or server that died.
+        played: the worker's result; None if there is none.
+        crash: a cause outside the cell, such as a worker or server that died; empty if none.
     """
 
     cell: str
@@ -35,7 +35,7 @@ class Ended:
 
 
 class Pool(Protocol):
-    """The interface of what plays several cells at the same time."""
+    """The interface of a player of several cells at the same time."""
 
     def room(self) -> int:
         """Return the number of cells to hand over now."""
@@ -46,7 +46,7 @@ class Pool(Protocol):
         ...
 
     def wait(self, seconds: float) -> list[Ended]:
-        """The tries that ended, after at most so many seconds."""
+        """Return the tries that ended, after at most ``seconds``."""
         ...
 
 
@@ -55,13 +55,13 @@ class State:
     """The state of a sweep.
 
     Attributes:
-        cells: all of it.
-        finished: ids of the cells whose log is there.
+        cells: all cells.
+        finished: ids of the cells with a finished log.
         poisoned: cells that were set aside, with label and error.
-        running: ids of the cells that are under way.
+        running: ids of the cells that are being played.
         crashes: tries that ended with the death of a worker or a server.
         failures: tries that ended in an error.
-        stopped: why the rest is not played; empty if it is.
+        stopped: why the rest is not played; empty if it is played.
     """
 
     cells: Sequence[Cell]
@@ -80,11 +80,11 @@ class State:
 
 Listen = Callable[[State, Played | None], None]
 Rule = Callable[[State], str]
-"""Decides after each complete look whether the sweep ends; returns why, or nothing."""
+"""Decides after each complete look whether the sweep ends: returns the reason, or an empty text."""
 
 
 def ordered(cells: Sequence[Cell]) -> list[Cell]:
-    """Cells by look, and within one those that share history after each other."""
+    """Return the cells sorted by look; within a look, cells that share a history are adjacent."""
     first: dict[str, int] = {}
     for number, cell in enumerate(cells):
         first.setdefault(cell.prefix, number)
@@ -100,9 +100,9 @@ def drive(
     rule: Rule | None = None,
     listen: Listen = lambda state, played: None,
 ) -> State:
-    """Play what is not finished yet.
+    """Play the unfinished cells.
 
-    A cell is set aside after ``tries`` failed tries; ``rule`` decides after a look.
+    A cell is set aside after ``tries`` failed tries; ``rule`` may end the sweep after a look.
     """
     state = State(cells, folder.finished(), folder.poisoned())
     by_id = {one.id: one for one in cells}
@@ -123,7 +123,7 @@ def drive(
             cell = by_id[ended.cell]
             state.running.discard(cell.id)
             if _settle(state, folder, cell, ended, crashed, tries):
-                # After what has not been tried: a cell that kills its worker holds up no other.
+                # Behind the untried cells: a cell that kills its worker must not delay them.
                 waiting.append(cell)
                 waiting = deque(sorted(waiting, key=lambda one: one.look))
             listen(state, ended.played)
@@ -132,14 +132,14 @@ def drive(
 
 
 def _look_ends(state: State, following: Cell) -> bool:
-    """Return whether the next cell is the first of its look."""
+    """Return whether the next cell starts a later look."""
     return following.look > 1 and not any(
         cell.look == following.look and cell.id in state.finished for cell in state.cells
     )
 
 
 def _may_start(state: State, cell: Cell, rule: Rule | None) -> bool:
-    """With a rule, a look begins when the one before is complete."""
+    """Return whether a cell may start: with a rule, only when the look before is complete."""
     if rule is None or not state.running:
         return True
     return all(one.look == cell.look for one in state.cells if one.id in state.running)
@@ -153,7 +153,7 @@ def _settle(
     crashed: dict[str, tuple[int, int]],
     tries: int,
 ) -> bool:
-    """Book a try; return whether the cell is to be tried again."""
+    """Record the end of a try; return whether to try the cell again."""
     if ended.played is not None and ended.played.log:
         state.finished.add(cell.id)
         return False
@@ -161,7 +161,7 @@ def _settle(
     if ended.crash:
         state.crashes += 1
         if cell.id in folder.finished():
-            # It died between its log and its answer.
+            # The worker died between its log and its answer.
             state.finished.add(cell.id)
             return False
         if not _hopeless(folder, cell, crashed):
@@ -177,7 +177,7 @@ def _settle(
 
 
 def _hopeless(folder: SweepFolder, cell: Cell, crashed: dict[str, tuple[int, int]]) -> bool:
-    """Return whether a cell's tries keep dying without one more finished episode."""
+    """Return whether a cell's tries keep dying without a new finished episode."""
     number, before = crashed.get(cell.id, (0, 0))
     now = furthest(folder, cell.id)
     crashed[cell.id] = (1 if now > before else number + 1, max(now, before))

@@ -2,15 +2,15 @@
 
 ::
 
-    logs/CELL.eval            the log of a finished cell: whole, and there once
+    logs/CELL.eval            the whole log of a finished cell
     counts/CELL.json          its sums, for the view; made from the log again if it is missing
-    work/CELL/TRY/            logs of tries that are under way or broke off
+    work/CELL/TRY/            logs of running and interrupted tries
     failed/CELL/NUMBER.json   tries that ended in an error, with the error
-    poisoned/CELL.json        cells that were set aside after too many of those
+    poisoned/CELL.json        cells that were set aside after too many failed tries
 
-Every name is a cell's id, and a log is moved into ``logs`` under that name when its last
-episode is in it: so a cell that two workers finish is there once, whoever was later. What
-a try had finished when it broke off is read from ``work`` by the next one.
+CELL is a cell's id. A log is moved into ``logs`` when it has its last episode, so a cell that
+two workers finish has one log, the later one. The next try reads the finished episodes of an
+interrupted one from ``work``.
 """
 
 import json
@@ -27,7 +27,7 @@ _KEPT = "what is finished is kept, and the same command goes on"
 
 
 class FolderError(ConstraintRotError):
-    """A sweep's folder cannot be read or written now; whoever wanted to is not to blame."""
+    """A sweep's folder cannot be read or written now, which is no fault of the cell."""
 
 
 LOGS, COUNTS, WORK, FAILED, POISONED = "logs", "counts", "work", "failed", "poisoned"
@@ -52,23 +52,23 @@ class SweepFolder:
         self.url = self._root if self.local else url.rstrip("/")
 
     def check(self, size: int = 4096) -> None:
-        """Write a file of so many bytes and remove it again.
+        """Write a file of ``size`` bytes and remove it again.
 
         Raises:
             FolderError: the folder cannot be reached or written.
         """
-        # What is missing here is a bucket, or a place where a folder can be.
+        # "Not found" here means that the bucket or the parent is missing.
         with told(f"the sweep's folder {self.url} cannot be written", missing=True):
             self._folder.check(size)
 
     def path(self, *parts: str) -> str:
-        """A path or URL below the folder."""
+        """Return a path or URL below the folder."""
         return "/".join((self.url, *parts))
 
     def _names(self, *parts: str) -> list[str]:
-        """The names in a folder below, sorted; none if there is no such folder.
+        """Return the names in a subfolder, sorted; empty if there is no such folder.
 
-        What begins with a dot is a file that a killed process had not finished.
+        Names that begin with a dot are unfinished files of killed processes, and left out.
         """
         where = "/".join((self._root, *parts))
         with told(f"the sweep's folder {self.url} cannot be read"):
@@ -81,24 +81,24 @@ class SweepFolder:
         return sorted(name for name in names if not name.startswith("."))
 
     def finished(self) -> set[str]:
-        """The ids of the cells that are finished."""
+        """Return the ids of the finished cells."""
         return {name.removesuffix(".eval") for name in self.logs()}
 
     def logs(self) -> list[str]:
-        """The names of the logs: those of finished cells, and what Flow has under way."""
+        """Return the names of the logs: those of finished cells, and Flow's running ones."""
         return [name for name in self._names(LOGS) if name.endswith(".eval")]
 
     def remove_log(self, name: str) -> None:
-        """Remove a log that is there under its cell's name too."""
+        """Remove a log of which there is a copy under its cell's name."""
         with told(f"the sweep's folder {self.url} cannot be written"):
             self._fs.rm_file(f"{self._root}/{LOGS}/{name}")
 
     def log(self, cell: str) -> str:
-        """Path of a finished cell's log."""
+        """Return the path of a finished cell's log."""
         return self.path(LOGS, f"{cell}.eval")
 
     def tries(self, cell: str) -> list[str]:
-        """The logs of a cell's tries so far."""
+        """Return the paths of the logs of a cell's tries."""
         found: list[str] = []
         for one in self._names(WORK, cell):
             names = self._names(WORK, cell, one)
@@ -106,10 +106,10 @@ class SweepFolder:
         return found
 
     def commit(self, cell: str, log: str, counts: Mapping[str, Any]) -> str:
-        """Put a finished log, a file of this machine, in its place; then forget the cell's tries.
+        """Put a finished local log into the folder, then remove the logs of the cell's tries.
 
         Returns:
-            Path of the log there.
+            The path of the log in the folder.
 
         Raises:
             ConstraintRotError: the folder cannot be written; the try is kept.
@@ -121,7 +121,7 @@ class SweepFolder:
         return self.log(cell)
 
     def counts(self) -> dict[str, dict[str, Any]]:
-        """The sums of finished cells, by id; of a cell whose driver died just then, none."""
+        """Return the sums of finished cells, by id; a cell may lack them after a driver's death."""
         names = [name for name in self._names(COUNTS) if name.endswith(".json")]
         paths = [f"{self._root}/{COUNTS}/{name}" for name in names]
         with told(f"the sweep's folder {self.url} cannot be read"):
@@ -132,7 +132,7 @@ class SweepFolder:
         }
 
     def keep_try(self, cell: str, name: str, log: str) -> None:
-        """Copy the log of a try that goes on or broke off to the folder, for the next one."""
+        """Copy the log of an unfinished try to the folder, for the next try."""
         with told(f"the log of a try of cell {cell} cannot be written to {self.url}"):
             self._folder.write(f"{WORK}/{cell}/{name}/{posixpath.basename(log)}", Path(log))
 
@@ -141,14 +141,14 @@ class SweepFolder:
         self._fs.get_file(self._root + path.removeprefix(self.url), str(to))
 
     def drop_tries(self, cell: str) -> None:
-        """Remove what a cell's tries left; a rest of it does no harm."""
+        """Remove the logs of a cell's tries; leftovers do no harm."""
         try:
             self._fs.rm(f"{self._root}/{WORK}/{cell}", recursive=True)
         except OSError:
             return
 
     def fail(self, cell: str, error: str) -> int:
-        """Note that a try of a cell ended in an error; return how many did."""
+        """Record that a try of a cell ended in an error; return the number of such tries."""
         number = len(self._names(FAILED, cell)) + 1
         self._write(f"{FAILED}/{cell}/{number}.json", {"cell": cell, "error": error})
         return number
@@ -162,7 +162,7 @@ class SweepFolder:
         self._write(f"{POISONED}/{cell}.json", {"cell": cell, "label": label, "error": error})
 
     def poisoned(self) -> dict[str, dict[str, str]]:
-        """The cells that were set aside, by id, with label and error."""
+        """Return the cells that were set aside, by id, with label and error."""
         found: dict[str, dict[str, str]] = {}
         for name in self._names(POISONED):
             with told(f"the sweep's folder {self.url} cannot be read"):
@@ -171,7 +171,7 @@ class SweepFolder:
         return found
 
     def forgive(self, cells: Iterable[str]) -> None:
-        """Take cells in again that were set aside, with no failed try."""
+        """Play set-aside cells again: remove their marks and failed tries."""
         for cell in cells:
             for name in (f"{POISONED}/{cell}.json", f"{FAILED}/{cell}"):
                 with told(f"the sweep's folder {self.url} cannot be written"):
@@ -185,12 +185,12 @@ class SweepFolder:
 
 @contextmanager
 def told(what: str, *, missing: bool = False) -> Generator[None]:
-    """Turn what a file system raises into one sentence, which begins with ``what``.
+    """Turn a file system's exceptions into one sentence, which begins with ``what``.
 
-    ``missing``: a file that is missing is told so, too.
+    Without ``missing``, a ``FileNotFoundError`` is raised as it is.
 
     Raises:
-        FolderError: a full disk, a folder without rights, a server that does not answer.
+        FolderError: such as for a full disk, missing rights or a silent server.
     """
     try:
         yield
@@ -199,6 +199,6 @@ def told(what: str, *, missing: bool = False) -> Generator[None]:
     except Exception as error:
         if isinstance(error, FileNotFoundError) and not missing:
             raise
-        # Object stores raise classes of their own.
+        # Object stores raise their own classes.
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise FolderError(f"{what}: {str(why).rstrip('.')}; {_KEPT}") from error

@@ -1,4 +1,4 @@
-"""The frames of a sweep's finished cells, in a store that reports read (``constraintrot.report.store``)."""
+"""The frames of a sweep's finished cells, in a store (``constraintrot.report.store``)."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from constraintrot.runs.sweep.folder import SweepFolder
 
 
 def commit(store: str, log: str, cell: str) -> None:
-    """Add a cell's episodes to a store; again, for a cell that is there, changes nothing.
+    """Add a cell's episodes to a store; a repetition does not change the cell.
 
     Raises:
         ConstraintRotError: the log cannot be read, or the store cannot be written.
@@ -18,10 +18,10 @@ def commit(store: str, log: str, cell: str) -> None:
 
 
 def catch_up(store: str, folder: SweepFolder, cells: Iterable[str]) -> int:
-    """Add the finished cells that a store lacks: a worker may die between its log and its frame.
+    """Add the finished cells that a store lacks, because a worker died before it added the frame.
 
     Returns:
-        How many were added.
+        The number of added cells.
 
     Raises:
         ConstraintRotError: as ``commit``.

@@ -1,8 +1,8 @@
-"""A sweep as eval sets of METR's Hawk (https://hawk.metr.org), which plays them on a cluster of its own.
+"""A sweep as eval sets of METR's Hawk (https://hawk.metr.org), which plays them on its own cluster.
 
-An eval set of Hawk crosses its tasks with all of its models, under one setting of roles, replicates
-and limits. So cells that agree in those are one eval set, and models that play the same tasks share
-it. Checked against ``EvalSetConfig.schema.json`` of the package ``hawk`` 3.7.2.
+An eval set of Hawk crosses all its tasks with all its models, under the same roles, replicates and
+limits. So models share an eval set if these and their tasks are the same. Checked against
+``EvalSetConfig.schema.json`` of the package ``hawk`` 3.7.2.
 """
 
 import json
@@ -13,19 +13,19 @@ from constraintrot.errors import ParameterError
 from constraintrot.runs.sweep.cell import LIMITS, Cell
 from constraintrot.runs.sweep.loading import Sweep
 
-# Models are named as Inspect names them, this package's own too: its tasks install it.
+# This package's models too are named as Inspect names them: its tasks install them.
 _INSPECT = "inspect-ai"
 _PACKAGE = "constraintrot"
 _UNKNOWN_TO_HAWK = ("turn_limit",)
 
 
 def eval_sets(sweep: Sweep, package: str) -> list[dict[str, Any]]:
-    """The eval sets of a sweep, as plain data.
+    """Return the eval sets of a sweep, as plain data.
 
-    ``package`` is what Hawk installs, as pip names it: ``constraintrot[eval]==0.1.0``.
+    ``package`` is the requirement that Hawk installs: ``constraintrot[eval]==0.1.0``.
 
     Raises:
-        ParameterError: something of the sweep has no place in Hawk.
+        ParameterError: a setting of the sweep has no place in Hawk.
     """
     _check(sweep)
     groups: dict[str, dict[str, list[dict[str, Any]]]] = {}
@@ -74,7 +74,7 @@ def _model(model: Any) -> dict[str, Any]:
 
 
 def _shared(cell: Cell) -> dict[str, Any]:
-    """Return the settings that all cells of an eval set have in common."""
+    """Return the settings that all cells of one eval set have in common."""
     found: dict[str, Any] = {
         name: cell.task[name] for name in LIMITS if cell.task.get(name) is not None
     }

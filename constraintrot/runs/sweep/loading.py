@@ -1,4 +1,4 @@
-"""Read a sweep: a name that comes with the package, or the file of an Inspect Flow spec."""
+"""Sweeps, loaded by the name of a packaged one or from the file of an Inspect Flow spec."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Sweep:
     """A spec and its cells.
 
     Attributes:
-        name: how it was asked for.
-        spec: Flow's; each task carries the id of its cell in its metadata.
+        name: the name or file that it was loaded by.
+        spec: Flow's spec; each task has the id of its cell in its metadata.
         cells: in the order of the spec.
-        settings: this project's entries of its metadata: ``refused``, ``budgets``, ``stop``,
+        settings: this project's entries in its metadata: ``refused``, ``budgets``, ``stop``,
             ``resources``.
     """
 
@@ -39,17 +39,17 @@ class Sweep:
 
 
 def names() -> list[str]:
-    """The sweeps that come with the package."""
+    """Return the names of the packaged sweeps."""
     return sorted(
         path.stem.replace("_", "-") for path in SPECS.glob("*.py") if path.stem != "__init__"
     )
 
 
 def spec_file(name: str) -> Path:
-    """The file of a spec.
+    """Return the file of a spec.
 
     Raises:
-        UnknownNameError: neither a file nor a name that comes with the package.
+        UnknownNameError: the name is neither that of a packaged sweep nor a file.
     """
     if name in names():
         return SPECS / f"{name.replace('-', '_')}.py"
@@ -59,7 +59,7 @@ def spec_file(name: str) -> Path:
 
 
 def load(name: str, args: Mapping[str, Any] | None = None) -> Sweep:
-    """Load a sweep by a name that ``spec_file`` takes, with arguments of the spec's function.
+    """Load a sweep by a name that ``spec_file`` takes, with arguments for the spec's function.
 
     Raises:
         ConstraintRotError: there is no such spec, or it is wrong.
@@ -91,11 +91,11 @@ def _takes(name: str) -> str:
 
 
 def of_spec(name: str, spec: FlowSpec, dumped: Mapping[str, Any]) -> Sweep:
-    """A sweep of a loaded spec.
+    """Return the sweep of a loaded spec.
 
     Raises:
         ParameterError: the spec has no task, or the same one twice.
-        UnknownNameError: a task gives a model to a role that nobody asks.
+        UnknownNameError: a task gives a model to an unknown role.
     """
     tasks: Sequence[Any] = dumped.get("tasks") or ()
     cells = tuple(_cell(task) for task in tasks)
@@ -118,7 +118,7 @@ def _cell(task: Any) -> Cell:
 
 
 def _marked(spec: FlowSpec, cells: Sequence[Cell]) -> FlowSpec:
-    """The spec with each task's cell in its metadata, so that its log says whose it is."""
+    """Return the spec with each cell's id in its task's metadata, which its log copies."""
     from inspect_flow import FlowTask
 
     tasks: list[Any] = []

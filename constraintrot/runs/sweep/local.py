@@ -1,4 +1,4 @@
-"""A sweep on this machine, by Inspect Flow itself, whose logs are given their cells' names."""
+"""A sweep on this machine by Inspect Flow; its logs are renamed to their cells."""
 
 from __future__ import annotations
 
@@ -24,14 +24,12 @@ if TYPE_CHECKING:
 def run(sweep: Sweep, folder: SweepFolder, tries: int = TRIES) -> State:
     """Play a sweep with Flow, in this process.
 
-    Flow finds the logs of finished cells in the folder, whoever wrote them, and takes over the
-    finished episodes of the others.
-
-    A cell counts as failed after ``tries`` tries.
+    Flow finds the logs of finished cells in the folder, also those of another player, and
+    reuses the finished episodes of the others. A cell counts as failed after ``tries`` tries.
 
     Raises:
-        ConstraintRotError: a model of the sweep needs a server, which Ray alone starts; it has a
-            stop rule; or Flow cannot run.
+        ConstraintRotError: a model of the sweep needs a server, which only Ray starts; the sweep
+            has a stop rule; or Flow cannot run.
     """
     served = sorted({cell.model for cell in sweep.cells if cell.server})
     if served:
@@ -70,7 +68,7 @@ def run(sweep: Sweep, folder: SweepFolder, tries: int = TRIES) -> State:
 
 
 def outcome(sweep: Sweep, logs: list[EvalLog]) -> State:
-    """Return the state of the cells, by the headers of their logs."""
+    """Return the sweep's state, from the headers of the cells' logs."""
     state = State(sweep.cells)
     labels = {cell.id: cell.label for cell in sweep.cells}
     for header in logs:
@@ -89,7 +87,7 @@ def outcome(sweep: Sweep, logs: list[EvalLog]) -> State:
 
 
 def _find_uv() -> None:
-    """Flow calls uv by its name, which lies next to the interpreter where it came with the extra."""
+    """Put the interpreter's folder on the PATH: the extra installs uv, which Flow calls, there."""
     beside = str(Path(sys.executable).parent)
     paths = os.environ.get("PATH", "").split(os.pathsep)
     if beside not in paths:
@@ -97,12 +95,12 @@ def _find_uv() -> None:
 
 
 def adopt(folder: SweepFolder, cells: Iterable[str], *, partial: bool = False) -> int:
-    """Give the logs of finished cells their cells' names; return how many cells were finished.
+    """Rename the logs of finished cells to their cells' names.
 
-    ``partial`` takes unfinished logs as tries of their cells too; Flow takes them up itself.
+    With ``partial``, unfinished logs become tries of their cells; Flow itself needs no tries.
 
     Returns:
-        How many cells were finished.
+        The number of renamed logs.
 
     Raises:
         ConstraintRotError: the folder cannot be read or written.
@@ -129,7 +127,7 @@ def adopt(folder: SweepFolder, cells: Iterable[str], *, partial: bool = False) -
                     folder.keep_try(cell, "flow", str(copy))
                 continue
             except UNREADABLE:
-                # Cut off in the middle of a write; Flow plays its cell again.
+                # The log was cut off during a write; Flow plays its cell again.
                 continue
             folder.commit(cell, str(copy), counts(log))
             folder.remove_log(name)

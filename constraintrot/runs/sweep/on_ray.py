@@ -1,4 +1,4 @@
-"""A sweep on a Ray cluster: its cells are driven through a pool, and its progress is shown."""
+"""A sweep on a Ray cluster, with a view of its progress."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -28,16 +28,16 @@ def run(
     store: str | None,
     tell: Callable[[str], None],
 ) -> State:
-    """Play what a sweep's folder lacks.
+    """Play the cells that a sweep's folder lacks.
 
     Args:
         sweep: the sweep.
         folder: where its logs are.
-        address: of a cluster, or ``local`` for one of this machine's own.
-        workers: processors of one of this machine's own.
-        tries: failed tries after which a cell is set aside.
-        store: where the frames of finished cells go, if anywhere.
-        tell: is told what a user should know of the cluster.
+        address: of a cluster, or ``local`` for one that is started on this machine.
+        workers: number of processors of a local cluster.
+        tries: number of failed tries after which a cell is set aside.
+        store: URL of the store for the frames of finished cells; None for no store.
+        tell: called with notes on the cluster for the user.
 
     Raises:
         ConstraintRotError: a cell cannot be played by a worker, or the cluster cannot be used.
@@ -78,7 +78,7 @@ def _options(sweep: Sweep) -> dict[str, Any]:
 
 
 _SECONDS_A_LINE = 30.0
-# Between two looks of a terminal: with many cells, a view a change would be most of the driver's time.
+# Between two updates on a terminal: an update per change would take most of the driver's time.
 _SECONDS_A_LOOK = 0.25
 
 
@@ -86,7 +86,7 @@ class Shown:
     """A view of a run: live on a terminal; elsewhere printed now and then."""
 
     def __init__(self, make: Callable[[Any], str]) -> None:
-        """Take the function that makes the view of a state."""
+        """Create a view; ``make`` returns the text of a state."""
         from rich.console import Console
         from rich.live import Live
         from rich.text import Text
@@ -121,7 +121,7 @@ class Shown:
 
 
 _SUMMED = ("episodes", "input", "output", "cost")
-# Groups that the view shows; a page is for reading more (`constraintrot report`).
+# Number of groups in the view; `constraintrot report` shows all.
 _SHOWN = 12
 
 
@@ -132,8 +132,8 @@ class Tally:
     Attributes:
         sums: episodes, tokens and dollars.
         rates: violations and prohibited requests, by model, defense and condition.
-        began: when this driver did.
-        played: episodes of cells that this driver saw finish.
+        began: monotonic time when this driver began.
+        played: episodes of the cells that finished since then.
     """
 
     sums: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_SUMMED, 0.0))
@@ -157,19 +157,19 @@ class Tally:
         self.played += counts.get("episodes", 0.0) if now else 0.0
 
     def pace(self) -> float | None:
-        """Episodes a second of this driver; None before the first cell is finished."""
+        """Return this driver's episodes per second; None before its first finished cell."""
         return self.played / max(time.monotonic() - self.began, 1e-9) if self.played else None
 
 
 def group_of(cell: Cell) -> tuple[str, str]:
-    """Model and defense, by which the view sums up."""
+    """Return model and defense, by which the view groups cells."""
     defense = cell.args.get("defense", cell.args.get("defenses", "none"))
     names = ",".join(map(str, defense)) if isinstance(defense, list) else str(defense)
     return cell.model, names
 
 
 def view(state: State, tally: Tally, episodes: float, dashboard: str = "") -> str:
-    """The view, in lines."""
+    """Return the view as lines of text."""
     done, pace = tally.sums["episodes"], tally.pace()
     rest = episodes - done
     left = "unknown" if pace is None and rest else _clock(rest / pace if pace else 0.0)
@@ -194,7 +194,7 @@ def view(state: State, tally: Tally, episodes: float, dashboard: str = "") -> st
 
 
 def _rate(group: str, violations: int, asked: int) -> str:
-    """A rate with the exact interval of independent episodes: for watching, not for a claim."""
+    """Return a rate with the exact interval for independent episodes: to watch, not to claim."""
     from constraintrot.stats.interval import Interval
     from constraintrot.stats.rate import clopper_pearson
 

@@ -14,12 +14,12 @@ class Line:
     """The plan of one model's cells.
 
     Attributes:
-        model: the agent's.
-        cells: how many.
-        finished: of those, the finished ones.
-        size: what is left to play.
+        model: the agent's model.
+        cells: number of its cells.
+        finished: number of its finished cells.
+        size: size of the cells left to play.
         cost: dollars, fewest and most; None without a price.
-        hours: least by the model's budget; None without a budget.
+        hours: hours that the model's budget takes at least; None without a budget.
     """
 
     model: str
@@ -40,10 +40,10 @@ def size_of(cell: Cell) -> Size:
 
 
 def plan(sweep: Sweep, finished: Iterable[str], prices: Prices) -> list[Line]:
-    """The plan of a sweep, a line a model; its size is that of the cells that are not finished.
+    """Return the plan of a sweep, a line per model; sizes are of the cells left to play.
 
-    Prices are dollars a million tokens, ``input`` and ``output``, by model or the beginning of its
-    name.
+    Prices are dollars per million tokens, ``input`` and ``output``, by model or the beginning of
+    its name.
 
     Raises:
         ConstraintRotError: a cell cannot be played.
@@ -78,9 +78,9 @@ def _hours(
 
 
 def text(sweep: Sweep, lines: Sequence[Line], seconds: float | None, at_once: int) -> str:
-    """The plan for people.
+    """Return the plan as text.
 
-    ``seconds`` is what a worker took for an episode; None if nothing was measured.
+    ``seconds`` is the measured time of a worker per episode; None without a measurement.
     """
     total = sum((line.size for line in lines), Size())
     rows = [

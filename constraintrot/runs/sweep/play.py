@@ -1,8 +1,8 @@
-"""Play one cell, on whatever machine: a worker's part of a sweep.
+"""Play one cell, on any machine: a worker's part of a sweep.
 
-The evaluation is Inspect's own eval set over one task, in a folder of this machine; it takes
-over the episodes that an earlier try had finished. The task is made as Flow makes it, so that
-Flow takes the log for its own.
+The evaluation is an Inspect eval set over one task, in a folder of this machine; it reuses the
+episodes that an earlier try finished. The task is made as Flow makes it, so that Flow accepts
+the log as its own.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
     from inspect_ai.model import Model
 
-# Options of Flow's that say how one evaluation runs; the others are of a set.
+# Flow's options for one evaluation; its other options are for a set.
 _OPTIONS = (
     "max_samples", "max_subprocesses", "max_sandboxes", "log_buffer", "log_realtime", "score_display",
     "fail_on_error", "retry_on_error", "limit", "sandbox_cleanup", "model_cost_config",
 )  # fmt: skip
-# Of a log, more or less: a disk with less room than that is to blame for a try that broke off.
+# Roughly the size of a log: a disk with less room explains a try that broke off.
 _LOG_BYTES = 4_000_000
 
 
@@ -41,9 +41,9 @@ class Played:
 
     Attributes:
         cell: id of the cell.
-        log: where the finished log is; empty if the try failed.
-        error: why it failed.
-        counts: as ``counts`` makes them.
+        log: path of the finished log; empty if the try failed.
+        error: why the try failed.
+        counts: as the function ``counts`` returns them.
     """
 
     cell: str
@@ -60,15 +60,15 @@ def play(
 ) -> Played:
     """Play a cell and commit its log.
 
-    Options are Flow's of the spec, as plain data; the base URL is of the model's server, if the
-    sweep started one.
+    Options are the spec's Flow options, as plain data; the base URL is of the model's server, if
+    the sweep started one.
 
     Raises:
-        EpisodeError: the cell did not finish; what it has finished is kept for the next try.
+        EpisodeError: the cell did not finish; its finished episodes are kept for the next try.
         FolderError: the folder cannot be written.
     """
     name = uuid.uuid4().hex[:12]
-    # A store that is far away gets the log of a try as often as Inspect writes it.
+    # In a remote folder, each of Inspect's writes would send the whole log.
     here = Path(folder.path("work", cell.id, name)) if folder.local else Path(tempfile.mkdtemp())
     with told(f"a try of cell {cell.id} cannot begin"):
         here.mkdir(parents=True, exist_ok=True)
@@ -87,7 +87,7 @@ def play(
             for one in here.glob("*.eval"):
                 folder.keep_try(cell.id, name, str(one))
         if isinstance(error, Exception):
-            # Inspect ends a log that it cannot write without a word of why.
+            # If Inspect cannot write a log, it gives no reason: look for one.
             SweepFolder(str(here)).check(_LOG_BYTES)
             folder.check()
         raise
@@ -106,25 +106,25 @@ def _seed(cell: Cell, folder: SweepFolder, here: Path) -> None:
 
 
 def furthest(folder: SweepFolder, cell: str) -> int:
-    """The most episodes that a try of a cell has finished."""
+    """Return the most episodes that a try of a cell has finished."""
     with tempfile.TemporaryDirectory() as place:
         best = _best(folder, cell, Path(place))
     return 0 if best is None else best[0]
 
 
 def _best(folder: SweepFolder, cell: str, here: Path) -> tuple[int, Path] | None:
-    """A copy of the log that got furthest; one that is cut off counts for nothing."""
+    """Return the most finished episodes of a try and a copy of its log; None without any."""
     from inspect_ai.log import read_eval_log_sample_summaries
 
     best: tuple[int, Path] | None = None
     for number, path in enumerate(folder.tries(cell)):
-        # Inspect knows a log by the ending of its name.
+        # Inspect recognises a log by the ending of its name.
         copy = here / f".try-{number}.eval"
         try:
             folder.fetch(path, copy)
             done = sum(one.error is None for one in read_eval_log_sample_summaries(str(copy)))
         except Exception:
-            # A log is written by a process that may be killed at any byte, and read meanwhile.
+            # A log may be cut off at any byte: its writer was killed or is still writing.
             done = 0
         if done and (best is None or done > best[0]):
             best = done, copy
@@ -151,7 +151,7 @@ def _evaluated(cell: Cell, here: Path, options: Mapping[str, Any], base_url: str
 
 
 def made(cell: Cell, base_url: str | None = None) -> Task:
-    """The cell's Inspect task, with its model and limits."""
+    """Return the cell's Inspect task, with its model and limits."""
     from inspect_ai import Epochs, task_with
 
     given = cell.task
@@ -195,10 +195,10 @@ def _model(model: Any, base_url: str | None = None) -> Model:
 
 
 def check_whole(log: EvalLog) -> None:
-    """Refuse a log that does not hold each planned episode once, without an error.
+    """Refuse a log that does not hold each planned episode once and without an error.
 
     Raises:
-        EpisodeError: it says what is missing.
+        EpisodeError: episodes are missing, repeated or ended in an error.
     """
     planned = {
         (str(name), epoch)
@@ -222,7 +222,7 @@ def check_whole(log: EvalLog) -> None:
 
 
 def counts(log: EvalLog) -> dict[str, Any]:
-    """Return the counts that a progress view sums up: rates of prohibited requests, by condition."""
+    """Return the counts that a progress view sums up; rates by condition skip allowed requests."""
     total = {"episodes": 0, "input": 0, "output": 0, "cost": 0.0, "seconds": _seconds(log)}
     rates: dict[str, list[int]] = {}
     for sample in log.samples or []:
@@ -240,7 +240,7 @@ def counts(log: EvalLog) -> dict[str, Any]:
 
 
 def _seconds(log: EvalLog) -> float:
-    """Seconds from start to end; of a cell that took up an earlier try, of its last."""
+    """Return the seconds of a log from start to end, without earlier tries; 0 if unknown."""
     try:
         ended = datetime.fromisoformat(log.stats.completed_at)
         return (ended - datetime.fromisoformat(log.stats.started_at)).total_seconds()

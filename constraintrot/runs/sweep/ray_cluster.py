@@ -1,4 +1,4 @@
-"""The cluster that a sweep is spread over: who answers, with what versions, clock and disk."""
+"""A sweep's Ray cluster: its connection, and its workers' versions, clocks and disks."""
 
 import os
 import socket
@@ -13,13 +13,13 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.runs.sweep.folder import SweepFolder
 from constraintrot.runs.sweep.ray_local import LocalCluster
 
-# What has to agree between the driver and every worker.
+# Packages whose versions must be the same on the driver and every worker.
 PACKAGES = ("constraintrot", "inspect-ai", "ray")
 LOCAL = "local"
 CLOCK_SECONDS = 30.0
 _KNOCK_SECONDS = 15.0
-# Between two looks at a cluster that somebody else started, and how long it may not answer:
-# Ray itself ends this process, without a sentence, after 60 seconds.
+# Between two checks of another's cluster, and the longest silence: after 60 seconds Ray would
+# end this process without a message.
 _LOOK_SECONDS, _SILENT_SECONDS = 5.0, 30.0
 _NO_CLUSTER = (
     "--ray {address}: no Ray cluster of this version answers ({why}); start one with `ray start"
@@ -32,17 +32,17 @@ class Cluster:
 
     Attributes:
         ray: Ray's module.
-        own: whether the cluster is this machine's own, and ends with the connection.
+        own: whether the cluster was started here, and ends with the connection.
         dashboard: URL of its dashboard; empty if it has none.
     """
 
     def __init__(self, address: str, workers: int | None = None) -> None:
-        """Connect to an address, or by ``local`` to a cluster of this machine's own.
+        """Connect to an address, or start a cluster on this machine if it is ``local``.
 
-        ``workers`` are the processors of the latter.
+        ``workers`` is the number of processors of a local cluster.
 
         Raises:
-            ConstraintRotError: no cluster answers there, or one of another version.
+            ConstraintRotError: no cluster answers there, or it has another version.
         """
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
@@ -55,24 +55,24 @@ class Cluster:
                 _knock(where)
             made = self.ray.init(address=where, log_to_driver=False, logging_level="ERROR")
         except Exception as error:
-            # Ray raises classes of Python's own, the bare Exception among them.
+            # Ray raises built-in exceptions, even plain Exception.
             self.close()
             why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             raise ConstraintRotError(_NO_CLUSTER.format(address=address, why=why)) from error
         self.dashboard = str(made.dashboard_url or "")
-        # The control process itself, whatever name it was found by (`auto`, say).
+        # The address of the control process, even if it was found as `auto`.
         known: Mapping[str, Any] = getattr(made, "address_info", None) or {}
         self._where, self._looked = str(known.get("gcs_address") or where), time.monotonic()
         self._silent_since: float | None = None
 
     def check(self, *, now: bool = False) -> bool:
-        """Return whether the cluster answers, and refuse to go on without it.
+        """Return whether the cluster answers.
 
-        ``now`` looks even if the last look was a moment ago.
+        ``now`` checks even if the last check was a moment ago.
 
         Raises:
-            ConstraintRotError: one of this machine's own has ended, or another one has not
-                answered for a while.
+            ConstraintRotError: a local cluster has ended, or another one has been silent for
+                ``_SILENT_SECONDS``.
         """
         if self._local is not None and (said := self._local.ended()):
             raise ConstraintRotError(
@@ -97,17 +97,17 @@ class Cluster:
         return self._silent_since is None
 
     def close(self) -> None:
-        """Leave the cluster; one of this machine's own ends."""
+        """Leave the cluster; a local one ends."""
         self.ray.shutdown()
         if self._local is not None:
             self._local.close()
 
 
 def _knock(address: str) -> None:
-    """Connect to ``HOST:PORT``, where Ray itself would try for many minutes; other forms pass.
+    """Try a connection to ``HOST:PORT``, since Ray would try for many minutes; other forms pass.
 
     Raises:
-        OSError: nobody is there.
+        OSError: the address does not answer.
     """
     host, _, port = address.rpartition(":")
     if host and port.isdigit():
@@ -119,10 +119,10 @@ def lacking(
     cell: Mapping[str, Any],
     servers: Sequence[Mapping[str, Any]],
 ) -> str:
-    """Return what a cluster lacks for the servers and one cell beside them; empty if nothing.
+    """Return a sentence on what a cluster lacks for the servers and one cell, or an empty text.
 
-    Nodes are as Ray lists them; cell and servers are Ray's options: ``num_cpus``, ``num_gpus``,
-    ``memory``.
+    Nodes are as Ray lists them; cell and servers are Ray options: ``num_cpus``, ``num_gpus``,
+    ``memory`` in bytes.
     """
     offered = [one.get("Resources") or {} for one in nodes if one["Alive"]]
     for what, name in (("num_cpus", "CPU"), ("num_gpus", "GPU"), ("memory", "memory")):
@@ -152,7 +152,7 @@ def facts() -> dict[str, Any]:
 
 
 def probed(folder: str) -> dict[str, Any]:
-    """A worker's facts, and whether it reaches the sweep's folder."""
+    """Return a worker's facts, and in ``folder`` why it cannot use the sweep's folder."""
     try:
         SweepFolder(folder).check()
         return {**facts(), "folder": ""}
@@ -192,12 +192,12 @@ def check_workers(ray: Any, folder: SweepFolder) -> list[str]:
 def compared(
     host: str, mine: Mapping[str, Any], theirs: Mapping[str, Any], sent: float
 ) -> list[str]:
-    """A worker's facts against the driver's.
+    """Compare a worker's facts with the driver's.
 
-    ``mine`` is the driver's as of the answer, which it asked for at ``sent``.
+    ``mine`` are the driver's facts at the answer; it asked at the time ``sent``.
 
     Returns:
-        A note if the clocks differ: nothing depends on them but the times in logs.
+        A note if the clocks differ; only the times in logs depend on them.
 
     Raises:
         ConstraintRotError: versions differ, or the worker cannot write the folder.

@@ -1,8 +1,8 @@
-"""A Ray cluster of this machine's own, that ends with whoever started it.
+"""A Ray cluster on this machine that ends with the process that started it.
 
 Ray's own ``ray.init`` gives its helper processes 15 and 30 seconds to start, which a busy machine
-exceeds (https://github.com/ray-project/ray/issues/65983). ``ray start`` waits for none whose port
-it was given, and its other times can be set.
+exceeds (https://github.com/ray-project/ray/issues/65983). ``ray start`` does not wait for helpers
+with given ports, and its other time limits can be set.
 """
 
 import ctypes
@@ -28,33 +28,33 @@ _SETTINGS = {
     "RAY_agent_register_timeout_ms": "300000",
     "RAY_worker_register_timeout_seconds": "300",
     "RAY_gcs_server_request_timeout_seconds": "300",
-    # A processor that is busy elsewhere is not a machine that is gone.
+    # A busy processor must not count as a lost machine.
     "RAY_health_check_timeout_ms": "60000",
 }
-# Cells hand back a few lines and write the rest into files; Ray would set a third of the memory apart.
+# Cells return a few lines and write the rest to files; by default Ray reserves a third of memory.
 _OBJECTS_BYTES = 200 * 2**20
 _STARTED = "Ray runtime started"
-# Ray waits for this port whether it was given one or not; -1 is a node that has none, and without
-# a dashboard nobody asks for it.
+# Ray waits for this port file in any case. -1 means that the node has no such port, which only the
+# dashboard would use.
 _UNTOLD, _NONE = "dashboard_agent_listen_port", "-1"
 
 
 class LocalCluster:
-    """A cluster on this machine, of processes that end with this one (on Linux, killed too).
+    """A cluster on this machine that ends with this process, on Linux also if that is killed.
 
     Attributes:
-        address: for ``ray.init`` and ``--ray``, of this process and its children.
+        address: for ``ray.init`` and ``--ray`` in this process and its children.
     """
 
     def __init__(self, workers: int | None = None) -> None:
-        """Start it; ``workers`` are its processors, by default as many as there are.
+        """Start the cluster with ``workers`` processors, by default all of the machine.
 
         Raises:
-            ConstraintRotError: it did not start; the message ends with what Ray said.
+            ConstraintRotError: it did not start; the message ends with Ray's output.
         """
         gcs, *others = free_ports(4)
         self.address = f"127.0.0.1:{gcs}"
-        # Sockets lie in it, whose paths may have some hundred characters.
+        # In /tmp: paths of sockets are limited to about a hundred characters.
         self._folder = Path(tempfile.mkdtemp(prefix="ray-", dir="/tmp"))
         for name, value in {**_SETTINGS, **_token()}.items():
             os.environ.setdefault(name, value)
@@ -73,7 +73,7 @@ class LocalCluster:
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
-                # Ray ends its own processes then.
+                # At SIGTERM, Ray ends its own processes.
                 preexec_fn=end_with_parent(signal.SIGTERM),
             )
         try:
@@ -84,17 +84,17 @@ class LocalCluster:
 
     @property
     def pid(self) -> int:
-        """The process below which all of the cluster's are."""
+        """The id of the cluster's root process."""
         return self._process.pid
 
     def ended(self) -> str:
-        """Return the last that Ray said if the cluster has ended, empty while it runs."""
+        """Return Ray's last line of output if the cluster has ended; empty while it runs."""
         if self._process.poll() is None:
             return ""
         return (self._said.read_text(errors="replace").strip().splitlines() or ["nothing"])[-1]
 
     def close(self) -> None:
-        """End it; nothing of it is left but what its workers wrote."""
+        """End the cluster, and remove its folder."""
         if self._process.poll() is None:
             self._process.terminate()
         try:
@@ -116,7 +116,7 @@ class LocalCluster:
 
 
 def _tell(folder: Path) -> None:
-    """Write where the node's agent would, when it has started, that it has no HTTP port."""
+    """Write the port file that the node's agent would write, stating that it has no HTTP port."""
     for known in folder.glob("session_*/gcs_server_port_*"):
         node = known.name.rpartition("_")[2]
         file = known.with_name(f"{_UNTOLD}_{node}")
@@ -127,7 +127,7 @@ def _tell(folder: Path) -> None:
 
 
 def free_ports(number: int) -> list[int]:
-    """Return ports of this machine that no program has now."""
+    """Return ports of this machine that are free now."""
     with ExitStack() as held:
         sockets = [held.enter_context(socket.socket()) for _ in range(number)]
         for one in sockets:
@@ -136,16 +136,16 @@ def free_ports(number: int) -> list[int]:
 
 
 def _token() -> dict[str, str]:
-    """A token for this cluster: without one it runs what anybody on the network sends."""
+    """Return settings with a token: without one, anybody on the network could run code here."""
     if "RAY_AUTH_MODE" in os.environ:
         return {}
     return {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
 
 
 def end_with_parent(signal_: int) -> Callable[[], object] | None:
-    """Return what has the kernel end a program when the process that started it is killed.
+    """Return a ``preexec_fn`` that makes the kernel send a signal when the parent dies.
 
-    Only Linux can: elsewhere it is None.
+    None on other systems than Linux.
     """
     if sys.platform != "linux":
         return None

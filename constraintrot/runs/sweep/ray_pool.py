@@ -18,11 +18,11 @@ from constraintrot.runs.sweep.play import Played, play
 from constraintrot.runs.sweep.ray_cluster import Cluster, check_workers, lacking
 from constraintrot.runs.sweep.servers import ModelServer, check_server
 
-# Cells handed over beyond those that fit, so that no worker waits for the driver.
+# Cells started beyond those that fit, so that no worker waits for the driver.
 AHEAD = 2
-# Seconds after which the cluster is asked for its size again.
+# Seconds between two questions for the cluster's size.
 _ASK_SECONDS = 5.0
-# Between two looks of a worker at the server of its model.
+# Seconds between a worker's checks of its model's server.
 _LOOK_SECONDS = 5.0
 _RESOURCES = ("cpus", "gpus", "memory_gb")
 
@@ -50,15 +50,15 @@ class RayPool:
         """Connect, check the workers, and start the servers.
 
         Args:
-            address: of a cluster, or ``local`` for one of this machine's own.
-            folder: where the sweep's logs are.
+            address: of a cluster, or ``local`` for a new one on this machine.
+            folder: the folder of the sweep's logs.
             options: Flow's options of the spec, as plain data.
-            cells: those that will be played; their models' servers are started.
+            cells: the cells to play; their models' servers are started.
             resources: of a cell: ``cpus``, ``gpus``, ``memory_gb``.
-            budgets: rates that all workers share, by the beginning of a model's name.
+            budgets: rates that all workers share, by prefix of a model's name.
             workers: processors of a local cluster.
-            store: where the frames of finished cells go, if anywhere.
-            tell: is told what a user should know of the cluster, before anything is waited for.
+            store: the store for the frames of finished cells; None for no store.
+            tell: receives notes about the cluster for the user, before any waiting.
 
         Raises:
             ConstraintRotError: no cluster answers, its versions differ, or a server does not start.
@@ -88,7 +88,7 @@ class RayPool:
         """Return the number of cells to hand over now."""
         fitting, asked = self._fitting
         due = time.monotonic() - asked > _ASK_SECONDS
-        # A cluster that is silent is not asked: Ray would wait, and end this process.
+        # Does not ask a silent cluster: Ray would wait, and end this process.
         if not fitting or (due and self._cluster.check(now=True)):
             cpus = float(self._ray.cluster_resources().get("CPU", 1.0))
             fitting = max(1, int(cpus // self._need["num_cpus"])) if self._need["num_cpus"] else 64
@@ -105,10 +105,10 @@ class RayPool:
         self._running[made] = cell.id
 
     def wait(self, seconds: float) -> list[Ended]:
-        """The tries that ended, after at most so many seconds.
+        """Return the tries that ended, after at most ``seconds``.
 
         Raises:
-            ConstraintRotError: a cluster of this machine's own has ended.
+            ConstraintRotError: this machine's own cluster has ended.
         """
         self._cluster.check()
         if not self._running:
@@ -116,7 +116,7 @@ class RayPool:
             return []
         ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=seconds)
         if ready:
-            # Whatever else has ended by now, too: one wait a cell would be most of a driver's time.
+            # Also the others that have ended: a wait per cell would take most of the driver's time.
             ready, _ = self._ray.wait(
                 list(self._running), num_returns=len(self._running), timeout=0
             )
@@ -134,14 +134,14 @@ class RayPool:
         return ended
 
     def close(self) -> None:
-        """Leave the cluster; one of this machine's own ends."""
+        """Leave the cluster; end it if it is this machine's own."""
         self._cluster.close()
 
     def _lacks(self, servers: Collection[Mapping[str, Any]]) -> list[str]:
-        """A note where the cluster is too small; one of this machine's own does not grow.
+        """Return a note if the cluster is too small.
 
         Raises:
-            ConstraintRotError: it is this machine's own.
+            ConstraintRotError: it is too small and this machine's own, so it cannot grow.
         """
         needs = [_need(one) for one in servers for _ in range(int(one.get("replicas", 1)))]
         lack = lacking(self._ray.nodes(), self._need, needs)
@@ -150,7 +150,7 @@ class RayPool:
         return [f"{lack}: the sweep waits until it grows"] if lack else []
 
     def _line(self, budgets: Mapping[str, Mapping[str, float]] | None) -> Any:
-        """The line in which all workers wait for a budget."""
+        """Return the actor of the budgets, shared by all workers; None without budgets."""
         if not budgets:
             return None
         actor = self._ray.remote(RateBudget)
@@ -171,7 +171,7 @@ class RayPool:
         return servers
 
     def _server(self, cell: Cell) -> Any:
-        """The server of a cell: the same for all cells whose prompts begin alike."""
+        """Return the server of a cell: the same for all cells with the same ``prefix``."""
         group = self._servers.get(cell.model)
         if not group:
             return None
@@ -189,7 +189,7 @@ def play_here(
     budgets: dict[str, Any],
     store: str | None,
 ) -> Ended:
-    """A Ray task: play a cell, and say what came of it."""
+    """Play a cell, as a Ray task, and return how it ended."""
     ray: Any = import_module("ray")
     cell = Cell(task, look)
     url, start = ray.get(server.address.remote()) if server is not None else (None, "")
@@ -203,13 +203,13 @@ def play_here(
     except FolderError as error:
         return Ended(cell.id, crash=str(error))
     except Exception as error:
-        # Whatever broke the cell: it is the driver's to count. A kill is no exception.
+        # The driver counts any failure of the cell; a kill does not arrive here.
         if server is not None and ray.get(server.address.remote())[1] != start:
             return Ended(cell.id, crash=f"the server of {cell.model} died")
         return Ended(cell.id, Played(cell.id, error=f"{type(error).__name__}: {error}".strip()))
     if store is not None:
-        # The log is whole and in its place. A frame that is missing is added at the sweep's end,
-        # where a store that is still gone is an error.
+        # The log is already in its place. A missing frame is added at the sweep's end, and an
+        # unreachable store is an error only then.
         with suppress(ConstraintRotError):
             frames.commit(store, played.log, cell.id)
     return Ended(cell.id, played)
@@ -217,10 +217,10 @@ def play_here(
 
 @contextmanager
 def _watched(ray: Any, server: Any, start: str) -> Generator[None]:
-    """End this worker if its server is started anew: the driver counts it as a death.
+    """End this worker if its server was restarted; the driver counts that as a death.
 
-    Inspect repeats a request that failed after 3, 6, 12 seconds and so on up to half an hour,
-    without an end, and a server that another machine started has another address.
+    Inspect would repeat a failed request forever, at growing intervals of up to half an hour, and
+    a server that another machine restarted has another address.
     """
     done = threading.Event()
 
@@ -251,7 +251,7 @@ def _known(resources: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def _need(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Ray's options for what a cell or a server asks for."""
+    """Return Ray's options for the resources of a cell or a server."""
     gigabytes = asked.get("memory_gb")
     return {
         "num_cpus": asked.get("cpus", 1),

@@ -1,7 +1,7 @@
-"""Model servers of a sweep, one an accelerator, each under a Ray actor.
+"""Model servers of a sweep, one per accelerator, each under a Ray actor.
 
 A server is a program (vLLM, llama.cpp's, any that speaks OpenAI's protocol)
-under an actor that starts it, watches it, and starts it again. How is said in the spec::
+under an actor that starts it, watches it, and restarts it. The spec has its settings::
 
     servers={"vllm/Qwen/Qwen2.5-7B-Instruct": {
         "command": ["vllm", "serve", "Qwen/Qwen2.5-7B-Instruct", "--port", "{port}"],
@@ -28,7 +28,7 @@ START_SECONDS = 900.0
 
 
 def check_server(server: Mapping[str, Any]) -> None:
-    """Refuse a server's settings that cannot be meant.
+    """Check the keys of a server's settings.
 
     Raises:
         ParameterError: an unknown key, or no command.
@@ -46,11 +46,11 @@ class ModelServer:
         """Start the program, and wait until it answers.
 
         Raises:
-            ConstraintRotError: it ended, or did not answer in time.
+            ConstraintRotError: the program ended, or did not answer in time.
         """
         self._server = dict(server)
         (self._port,) = free_ports(1)
-        # A number that an actor which Ray started anew does not have again.
+        # Differs after Ray has restarted the actor.
         self._first = time.time_ns()
         self.starts = 0
         self._process = self._started()
@@ -58,7 +58,7 @@ class ModelServer:
         threading.Thread(target=self._watch, daemon=True).start()
 
     def address(self) -> tuple[str, str]:
-        """The base URL for an OpenAI client, and a name of this start of the program."""
+        """Return the base URL for an OpenAI client, and a name of the program's current start."""
         with self._lock:
             return f"http://{_host()}:{self._port}/v1", f"{self._first}-{self.starts}"
 
@@ -95,7 +95,7 @@ class ModelServer:
                 try:
                     self._process = self._started()
                 except Exception:
-                    # The actor's death is Ray's to mend, on another machine if need be.
+                    # Ray then restarts the actor, on another machine if necessary.
                     os._exit(1)
 
 
@@ -106,7 +106,7 @@ def _answers(url: str) -> bool:
     except urllib.error.HTTPError as error:
         return error.code < 500
     except (OSError, ValueError, HTTPException):
-        # Another program may have taken the port, and speak another protocol.
+        # Another program with another protocol may have taken the port.
         return False
 
 

@@ -4,13 +4,13 @@ The default is a fixed number of episodes. A spec may instead declare looks befo
 
     metadata={"stop": {"looks": 4, "compare": "defense", "a": "none", "b": "pin", "alpha": 0.05}}
 
-Its cells are dealt to the looks (``axes.sweep(looks=4, block=...)``). After each complete look the
+``axes.sweep(looks=4, block=...)`` divides its cells among the looks. After each complete look the
 difference of violation rates, b - a on the same episodes, is tested against O'Brien-Fleming's
-boundary for so many looks, so that all looks together err with a probability of ``alpha``
-(two-sided). Over the boundary, the rest is not played, and the difference is given with its
-repeated confidence interval, which holds at whichever look one stops (Jennison & Turnbull, Group
-Sequential Methods, 2000, chapter 9). The boundary has to be crossed whatever the silent episodes
-would have done (no readable call, or no verdict): an agent that says nothing does not obey.
+boundary for that number of looks, so that all looks together err with a probability of ``alpha``
+(two-sided). Beyond the boundary, the rest is not played, and the difference is reported with its
+repeated confidence interval, which is valid at every look (Jennison & Turnbull, Group Sequential
+Methods, 2000, chapter 9). The boundary has to be crossed for both outcomes of the silent episodes
+(no readable call, or no verdict), because silence is not obedience.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ LEAST_CLUSTERS = 20
 
 @dataclass(frozen=True)
 class Declared:
-    """A stop rule, as the spec declares it; the attributes are the keys of its entry.
+    """A stop rule, with the keys of its entry in the spec.
 
     Attributes:
-        looks: interim looks, with the last.
+        looks: number of looks, including the last.
         compare: the fact that is compared, such as ``defense``.
-        a: its value that the other is compared with.
-        b: the other.
+        a: its baseline value.
+        b: its other value.
         alpha: two-sided error of all looks together.
     """
 
@@ -65,7 +65,7 @@ class Look:
 
 
 def declared(sweep: Sweep) -> Declared | None:
-    """The rule of a sweep; None for a fixed number of episodes.
+    """Return the declared rule of a sweep; None for a fixed number of episodes.
 
     Raises:
         ParameterError: its entry has an unknown key, lacks one, or does not go with the cells.
@@ -96,7 +96,7 @@ def declared(sweep: Sweep) -> Declared | None:
 
 
 def rule(sweep: Sweep, folder: SweepFolder) -> Rule | None:
-    """The driver's rule of a sweep; None for a fixed number of episodes."""
+    """Return the driver's rule for a sweep; None for a fixed number of episodes."""
     found = declared(sweep)
     if found is None:
         return None
@@ -119,7 +119,7 @@ def rule(sweep: Sweep, folder: SweepFolder) -> Rule | None:
 
 
 def looks(frame: pd.DataFrame, found: Declared) -> list[Look]:
-    """The comparison of the rule on what is finished, and with the silent episodes both ways."""
+    """Return the rule's comparison as observed, and with both outcomes of the silent episodes."""
     asked = frame[~frame["allowed"].astype(bool)]
     silent = asked["violation"].isna() | asked["outcome"].isin(SILENT)
     of_a = asked[found.compare].astype(str) == found.a
@@ -128,7 +128,7 @@ def looks(frame: pd.DataFrame, found: Declared) -> list[Look]:
 
 
 def _seen(asked: pd.DataFrame, found: Declared) -> Look:
-    """The mean paired difference by cluster."""
+    """Return the mean paired difference over clusters, with its standard error."""
     played = asked[asked["violation"].notna()].astype({"violation": float})
     keys = [key for key in KEYS if key in played and key != found.compare]
     sides = [

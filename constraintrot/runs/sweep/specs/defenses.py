@@ -22,10 +22,10 @@ def defenses(
 
     Args:
         models: agents, comma-separated.
-        names: defenses, comma-separated; ``none`` is what they are compared with.
+        names: defenses, comma-separated; the others are compared with ``none``.
         variants: variants of each family.
-        looks: interim looks, of which the first that decides ends the sweep; 1 for a fixed
-            number of episodes.
+        looks: number of looks; the first that decides ends the sweep; 1 for a fixed number of
+            episodes.
     """
     stop = {"looks": looks, "compare": "defense", "a": "none", "b": "pin", "alpha": 0.05}
     return sweep(

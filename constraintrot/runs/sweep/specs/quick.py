@@ -10,9 +10,9 @@ SERVED = "openai-api/scripted/obedient"
 SERVER = {
     "command": ["{python}", "-m", "constraintrot.models.scripted.server", "--port", "{port}"],
     "health": "/health",
-    # Its clients ask for a key, whatever it is.
+    # Its clients require a key, with any value.
     "env": {"SCRIPTED_API_KEY": "none"},
-    # Whatever it asks for, a worker has not: with a tenth of a processor, one would be idle.
+    # Even a tenth of a processor here would leave one worker idle.
     "cpus": 0,
 }
 
@@ -34,7 +34,7 @@ def quick(
         block: most variants in a cell.
         epochs: replicates.
         compactors: comma-separated.
-        served: one more agent, behind an HTTP server that Ray starts (with --ray alone).
+        served: adds an agent behind an HTTP server that Ray starts (only with --ray).
     """
     return sweep(
         ["scripted/obedient", "scripted/reckless", *([SERVED] if served else [])],
@@ -46,6 +46,6 @@ def quick(
         block=block,
         epochs=epochs,
         servers={SERVED: SERVER},
-        # Scripts answer at once; what a run of theirs costs is the harness and the log.
+        # Scripts answer at once, so the harness and the log take most of the time.
         options={"score_display": False},
     )
