@@ -44,7 +44,7 @@ class _Cache(Layer):
 
     Args:
         keyed: ``context``: all that an answer depends on; ``query``: the request alone.
-        most: the number of answers that are kept; the longest unused are dropped.
+        most: the most contexts, and the most answers of each; the longest unchanged are dropped.
         ttl: seconds for which an answer is valid.
         clock: returns the time in seconds.
     """

@@ -119,7 +119,7 @@ class Allocation:
         return [*rules, *rest[:most]]
 
     def _share(self) -> None:
-        """Divide the categories' tokens anew; their sum stays the same."""
+        """Divide the categories' tokens anew; their sum does not grow."""
         base = {name: int(getattr(self.budget, name)) for name in LEARNED}
         whole = sum(base.values())
         span = max((abs(total) for total in self._totals.values()), default=0.0) or 1.0

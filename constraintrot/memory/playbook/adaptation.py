@@ -96,11 +96,11 @@ class Step:
     """A step of adaptation.
 
     Attributes:
-        epoch: from 1.
-        number: of the task within its epoch, from 1.
+        epoch: number of the epoch, from 1.
+        number: number of the task in its epoch, from 1.
         success: whether the task was done, with the memory from before the step.
         size: tokens of the memory after the step.
-        cost: of the models that learn, without the Generator.
+        cost: cost of the models that learn, without the Generator.
     """
 
     epoch: int

@@ -58,7 +58,7 @@ def duplicates(
     Only bullets of the same kind are compared. Protected constraints are not even passed to the
     measure. An unprotected playbook trusts the measure alone.
 
-    Bullets come oldest first; those of ``changed`` were not compared since their last change.
+    Bullets come oldest first; those of ``changed`` have changed since their last comparison.
     """
     compared = [at for at, one in enumerate(bullets) if not (refinement.protect and one.constrains)]
     focus = [at for at, place in enumerate(compared) if bullets[place].id in changed]

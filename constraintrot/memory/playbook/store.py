@@ -58,7 +58,7 @@ class Store:
         counter: a counter of tokens; None if there is no budget.
 
     Attributes:
-        bullets: by id.
+        bullets: the bullets by id.
         texts: ids by text.
         went: merged ids, each with the id that it was merged into.
         next: number of the next bullet. It only grows, across saving and loading too.

@@ -53,7 +53,7 @@ def line_of(page: Page) -> Line:
     """Return the index's line about a page."""
     summary = one_line(page.summary, LONGEST_SUMMARY)
     title = one_line(page.title, LONGEST_SUMMARY)
-    # The summary may begin with the title, or be it.
+    # The summary may begin with the title, or be the title.
     said = title if not summary or summary == title else f"{title}: {summary}"
     return Line(page.name, said)
 
@@ -184,7 +184,7 @@ _HOT_HEAD: Final = (
 def render_hot(entry: Entry, pages: Iterable[Page], before: str = "") -> str:
     """Return the hot cache after a change.
 
-    The pages of the one before follow, as far as there is room.
+    The pages of the previous one follow, as far as there is room.
     """
     lines = {page.name: line_of(page).line for page in pages}
     for line in before.split("\n"):

@@ -20,7 +20,7 @@ from constraintrot.memory.wiki.names import (
 )
 
 LARGEST: Final = 64_000_000
-"""Bytes of a file that is read."""
+"""The largest file that is read, in bytes."""
 _OWN: Final = ".wiki"
 _LOCK: Final = f"{_OWN}/lock"
 FILE_FOLDERS: Final = (SOURCES, *FOLDERS.values())
