@@ -85,7 +85,7 @@ _FORBIDDEN = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# Of the words above only these need a negation to forbid.
+# The words above that need a negation to forbid.
 _PERMISSION = re.compile(
     r"\b(?:allowed|permitted|authori[sz]ed|permitid[oa]|autorizad[oa]|erlaub(?:t|en)|gestatte(?:t|n)|zulässig)\b",
     re.I,

@@ -32,7 +32,7 @@ def _words(latin: str, chinese: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{latin})(?!\w)|{chinese}")
 
 
-# Whoever condenses the conversation; to name it in a tool's result is to address it.
+# Names of the summarizer; a tool's result that has one addresses it.
 _SUMMARIZER = _words(
     r"summari[sz]ers?|compactors?|resumidor\w*|zusammenfasser\w*|wer (?:\w+ ){1,3}?zusammenfasst|zusammenfassungs-?(?:modell|modul|programm|dienst)\w*|zusammenfassende[nr]? (?:stelle|modell|instanz)",
     "(?:摘要|总结|压缩)(?:程序|模型|器|模块)",
@@ -107,7 +107,7 @@ _ANNUL = _words(
     r"|(?:ha|han|hemos) (?:levantado|retirado|suprimido|suspendido|anulado|cancelado)",
     "作废|废[止除]|廢止|失效|撤[销回]|解除|(?:已|已经|予以|现)(?:取消|终止|停用|放开)|不再(?:适用|有效|生效|执行)|(?:无需|不必|不用)再?(?:遵守|遵循|理会)",
 )
-# Whoever acts on the conversation.
+# Names of the agent that acts on the conversation.
 _AGENT = _words(
     r"(?:ai|llm|language|chat|virtual|automated) ?(?:assistants?|agents?|models?|bots?)|system prompt|assistants?[:,]"
     r"|(?:the|this|your|any|all|every|dear) (?:assistants?|chatbots?)(?! (?:manager|director|professor|editor|coach|nurse|principal|curator))"
@@ -115,7 +115,7 @@ _AGENT = _words(
     r"|asistentes?[:,]|(?:el|la|al|este|un) (?:asistente|agente de ia|modelo de lenguaje)",
     "助手|人工智能|智能体|语言模型|系统提示|请系统",
 )
-# A command to whoever reads.
+# A command to any reader.
 _COMMAND = _words(
     r"(?:must|should|shall|needs? to|ha(?:s|ve) to|are to|is to) (?:not )?\w+|(?:you )?(?:may|can) now \w+|you (?:may|can|must|should|are|need)"
     r"|ignore|disregard|forget|obey|comply|treat|consider|do not|don't|never"

@@ -135,7 +135,7 @@ class Channel:
         directives of another key undo it.
 
         Raises:
-            KeyFileError: it is no key's id.
+            KeyFileError: it is not the id of a key.
             StateError: the state cannot be kept.
         """
         name = key.id if isinstance(key, VerifyingKey) else key

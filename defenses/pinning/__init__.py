@@ -1,4 +1,4 @@
-"""Constraint Pinning: a registry's pins in the context of whatever calls the model.
+"""Constraint Pinning: a registry's pins in the context of any caller of the model.
 
 For any Inspect agent that compacts its history:
 

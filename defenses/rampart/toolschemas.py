@@ -113,7 +113,7 @@ def offer(
             write to the registry, because one of them could write an evicted schema anew.
 
     Raises:
-        RegistryError: something is no tool.
+        RegistryError: one of them is not a tool.
     """
     ids = None if among is None else {block.id for block in among}
     compiled_schemas = {
@@ -149,7 +149,7 @@ def _fields(tool: object) -> tuple[str, str, Mapping[str, Any]]:
 def _definition(tool: object) -> Any:
     if not callable(tool):
         raise RegistryError(f"{type(tool).__name__} is no tool")
-    # Only a bare Inspect tool needs Inspect, and whoever has one has it.
+    # Only a bare Inspect tool needs Inspect, which is then installed.
     from inspect_ai.tool import ToolDef
 
     try:

@@ -6,7 +6,7 @@ registry's pins are its invariants, which no budget and no learning touches.
 Three loops learn, as in the specification: an entry in a context that won gains .1, and in one that
 lost loses .05; after every 50 outcomes the categories' totals move tokens to those that did well; a
 change of regime halves all that was learned. A rule's effect is often a refusal, which looks like a
-loss. So a refusal is no outcome here, and a rule has no score that could fall.
+loss. So a refusal does not count as an outcome here, and rules have no scores.
 """
 
 from collections import defaultdict

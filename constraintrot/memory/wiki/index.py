@@ -134,7 +134,7 @@ def _lines_at(text: str, folded: str, starts: Sequence[int]) -> list[str]:
     """Return the lines of a text that start at some positions of its casefolded form."""
     if len(folded) == len(text):
         return [text[at : text.find("\n", at)] for at in starts]
-    # Casefolding changed lengths, and lines are no longer where they were.
+    # Casefolding changed lengths, so positions no longer match.
     lines = text.split("\n")
     sizes = (len(line) + 1 for line in folded.split("\n"))
     numbers = {at: number for number, at in enumerate(accumulate(sizes, initial=0))}

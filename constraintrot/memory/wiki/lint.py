@@ -197,7 +197,7 @@ def _rewrite(store: Store, time: str) -> None:
         | {page.name: index.line_of(page) for page in seen.pages.values() if page.kind == kind}
         for kind in KINDS
     }
-    # Only the lines count; other text in the index is no drift.
+    # Only the lines count; other text in the index is allowed.
     drifted = lines != listed
     if drifted:
         store.write(INDEX, index.render(lines))

@@ -37,7 +37,7 @@ FACTS: Final = "Facts"
 MOST_EDITS: Final = 60
 """The most pages that are read from one plan."""
 _MOST_FACTS: Final = 40
-# Of a source, in which the code that plans looks for titles of pages.
+# The beginning of a source in which ``by_code`` looks for titles of pages.
 _MOST_WORDS: Final = 500
 _SENTENCE: Final = re.compile(r"[^.!?。！？\n]+(?:[.!?]+(?=\s|$)|[。！？]+)?")
 

@@ -40,7 +40,7 @@ def read(
     """Return the seeds of a source, all or none.
 
     Args:
-        source: where they are; a string is a path.
+        source: the source; a string is a path.
         names: the blocks to take, in that order; None takes all, in file order.
         root: the folder that every path is relative to and must lie in. Without it a path may be
             anywhere, and a symlink must stay in the path's own folder.

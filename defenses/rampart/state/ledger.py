@@ -54,7 +54,7 @@ class Entry:
     hash: str
 
     def row(self) -> list[object]:
-        """The fields as JSON values."""
+        """Return the fields as JSON values."""
         return [
             *(self.index, self.time, self.action, self.by.hex, self.name),
             *(self.digest, self.detail, self.previous, self.hash),

@@ -160,7 +160,7 @@ class Mutations:
         """Move blocks of one tier, as a group."""
         who, place = identify(by), checked_int("position", position)
         if isinstance(block_ids, UUID):
-            # What an agent does at every turn.
+            # An agent does this at every turn.
             with self._store.lock:
                 record = self._store.record(block_ids)
                 self._grants.check_move(who, record)

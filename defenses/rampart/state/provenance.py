@@ -62,19 +62,19 @@ class Provenance:
     elsewhere: tuple[Line, ...]
 
     def by_source(self) -> dict[str, tuple[Line, ...]]:
-        """All lines by source."""
+        """Return all lines by source."""
         return _grouped((*self.here, *self.elsewhere), lambda line: line.source)
 
     def by_author(self) -> dict[UUID, tuple[Line, ...]]:
-        """All lines by author."""
+        """Return all lines by author."""
         return _grouped((*self.here, *self.elsewhere), lambda line: line.author)
 
     def by_run(self) -> dict[str | None, tuple[Line, ...]]:
-        """All lines by run; None holds those outside of any."""
+        """Return all lines by run; None holds those outside of any."""
         return _grouped((*self.here, *self.elsewhere), lambda line: line.run)
 
     def rows(self) -> list[dict[str, object]]:
-        """All lines as plain dicts, for a table."""
+        """Return all lines as plain dicts, for a table."""
         return [asdict(line) for line in (*self.here, *self.elsewhere)]
 
 
