@@ -1,4 +1,4 @@
-"""Recognises names of one kind in a policy's sentence: regions, branches, environments, channels."""
+"""Recognition of names of one kind in a sentence: regions, branches, environments, channels."""
 
 import re
 from collections.abc import Mapping

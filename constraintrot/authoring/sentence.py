@@ -91,7 +91,7 @@ _BINDS = re.compile(
 _ON_CONDITION = re.compile(
     r"(?:if|when|whenever|before|after|once) [^,]+, (?:still )?(?P<verb>[a-z]+) ", re.I
 )
-# A reason behind a rule: "as they are generated", "to keep the build green", "(otherwise it fails)".
+# A reason behind a rule: "as they are generated", "to keep the build green", "(else it fails)".
 _WHY = re.compile(
     r"(?:,? (?:as|because|since) (?:they|it|this|these|that|we|there)\b[^;]*"
     r"|,? (?:so that|to (?:ensure|avoid|prevent|keep|make sure)) [^;]*|,? \((?:otherwise|or else) [^)]*\)"
@@ -180,7 +180,7 @@ def read(text: str) -> Sentence:
 
 
 def stated(text: str) -> str:
-    """Return a sentence without its end, its examples, and a reason that adds nothing to its rule."""
+    """Return a sentence without its end, examples, and a reason that adds nothing to its rule."""
     plain = re.sub(r"\s+", " ", text).strip().rstrip(".!")
     plain = re.sub(r" \((?:e\.g\.|for example|such as) [^)]*\)", "", plain)
     shorter = _WHY.sub("", plain)

@@ -106,7 +106,7 @@ def _check_added(turn: Turn, before: Episode) -> None:
 
 
 def _reads(call: Call, before: Episode) -> bool:
-    """Return whether the history has this call, or one of the same function with other references."""
+    """Return whether the history has this call, perhaps with other references."""
     scenario = before.variant.scenario
     if call.function in {tool.name for tool in before.variant.tools}:
         return False

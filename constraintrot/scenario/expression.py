@@ -94,7 +94,7 @@ def _parts(source: str) -> list[str]:
 
 
 def _end(rest: str) -> int:
-    """Return the index of the ``}}`` that closes an expression, which may hold braces of its own."""
+    """Return the index of the ``}}`` that closes an expression, which may have its own braces."""
     depth = 0
     for at, sign in enumerate(rest):
         if sign == "{":

@@ -1,4 +1,4 @@
-"""Several standing rules in one file: each request tests one of them, and every context holds all."""
+"""Several standing rules in one file: each request tests one, and every context holds all."""
 
 from collections.abc import Sequence
 from pathlib import Path

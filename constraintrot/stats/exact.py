@@ -39,7 +39,7 @@ def fisher(table: Sequence[Sequence[int]]) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return the p-values adjusted for the family-wise error rate (Holm 1979), in the same order."""
+    """Return p-values adjusted for the family-wise error rate (Holm 1979), in the same order."""
     values = np.asarray(p_values, np.float64)
     order = np.argsort(values, kind="stable")
     # The least is multiplied by their number, the next by one less, and none may decrease.

@@ -1,4 +1,4 @@
-"""Signed lists of pins: one registry for hooks, frameworks and a proxy (``constraintrot pin export``).
+"""Signed lists of pins for hooks, frameworks and a proxy (``constraintrot pin export``).
 
 A list is JSON with sorted keys and ASCII only, a line for each entry, so changes can be
 reviewed and each list has exactly one text. It names its revision and may name its

@@ -60,7 +60,7 @@ class Allocation:
     Args:
         budget: the categories' initial parts.
         every: the number of outcomes after which the parts are divided anew.
-        refusals: ``ignored``, or counted as ``lost``, which starves rules and exists to be measured.
+        refusals: ``ignored``, or ``lost``, which counts them so and exists to be measured.
     """
 
     def __init__(

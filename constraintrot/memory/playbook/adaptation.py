@@ -130,9 +130,9 @@ async def offline(
         All steps, including those of an earlier call.
 
     Raises:
-        PlaybookError: the file cannot be read or written, or another process wrote it meanwhile; the
-            memory is not a playbook, or has learned more than the file; ``epochs`` is below 1;
-            or ``play`` returned no trajectory.
+        PlaybookError: the file cannot be read or written, or another process wrote it meanwhile;
+            the memory is not a playbook, or has learned more than the file; ``epochs`` is below
+            1; or ``play`` returned no trajectory.
     """
     if epochs < 1:
         raise PlaybookError(f"epochs is a whole number, 1 or more, not {epochs!r}")

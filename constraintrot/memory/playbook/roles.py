@@ -1,7 +1,7 @@
-"""The roles of ACE as Inspect model roles: ``reflector`` and ``curator``; the agent is the Generator.
+"""ACE's roles as Inspect model roles ``reflector`` and ``curator``; the agent is the Generator.
 
-``inspect eval ... --model-role reflector=... --model-role curator=...``. A missing role falls back to
-the role ``summarizer``, and that to the model of the task. The paper uses one model for all three.
+``inspect eval ... --model-role reflector=... --model-role curator=...``. A missing role falls back
+to the role ``summarizer``, and that to the task's model. The paper uses one model for all three.
 """
 
 from __future__ import annotations

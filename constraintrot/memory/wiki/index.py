@@ -104,7 +104,7 @@ def terms(question: str) -> list[str]:
 
 
 def search(text: str, wanted: Sequence[str]) -> tuple[list[tuple[Line, float]], int]:
-    """Return the best lines of an index that hold some of the terms, and the number of all such lines.
+    """Return the best lines of an index that hold terms, and the number of all such lines.
 
     A term counts if a word begins with it; rarer terms count more. Terms of most lines only
     rank the lines that rarer terms have found.

@@ -120,7 +120,7 @@ class Wiki:
             return finished(self.store)
 
     def known(self, source: Source, *, time: str = "") -> Ingested | None:
-        """Return the result of ``ingest`` for a source that is already there; None for another source.
+        """Return the result of ``ingest`` for a source that is already there, else None.
 
         A caller that asks this first never pays a model twice for one source. An ingest that was
         killed is finished first. The time is in UTC.

@@ -74,7 +74,7 @@ def now() -> str:
 def ingest(
     store: Store, source: Source, plan: Plan, *, time: str = "", steps: Collection[Step] = STEPS
 ) -> Ingested:
-    """Write a source and the pages of its plan; arguments and errors are those of ``Wiki.ingest``."""
+    """Write a source and the pages of its plan; arguments and errors are as for ``Wiki.ingest``."""
     time = time or now()
     own, source = dated(source, time)
     with store.locked():
@@ -178,7 +178,7 @@ def _changes(
         plan = replace(plan, analysis=None)
     planned = places(store, plan, date)
     names = {one.name for one in planned}
-    # A person's own files: attachments, notes in other folders. Walking all folders is slow, so once.
+    # A person's attachments and notes. Walking all folders is slow, so it is done once.
     others = cache(store.names)
 
     def known(name: str) -> bool:
