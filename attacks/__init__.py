@@ -2,11 +2,10 @@
 
 >>> attacked = apply("volume:size=4000,position=early", episode)  # doctest: +SKIP
 
-An attack is ``NAME.yaml`` in this folder, with a ``NAME.py`` beside it only where
-it has logic. An adversary controls ingested data only; the engine refuses an
-attack that touched anything else (``constraintrot.episode.attack_check``). What an
-attack writes carries the origin ``attacker``, whoever its text claims to be.
-Nothing here runs anything: the tools of an episode are simulated.
+An attack is ``NAME.yaml`` in this folder, with a ``NAME.py`` beside it if it has logic. An
+adversary controls ingested data only; an attack that touched anything else is refused
+(``constraintrot.episode.attack_check``). An attack's texts have the origin ``attacker``,
+whoever they claim to be. The tools of an episode are simulated.
 """
 
 from copy import deepcopy
@@ -52,15 +51,15 @@ __all__ = [
 
 
 def read(text: str) -> Chosen:
-    """Read ``name`` or ``name:key=value,key=value``; ``@file`` is what a search found.
+    """Parse ``name`` or ``name:key=value,key=value``; ``@file`` is the attack that a search found.
 
     ``file:FILE`` is the same, for a shell's ``-T``, where YAML allows no bare ``@``.
 
     Raises:
         UnknownNameError: no such attack; the message lists the known ones.
-        ParameterError: a setting that the attack does not take, or a wrong
-            value; the message says what it takes. Or a file that holds no
-            attack: missing, cut short, of another version, or nothing was found.
+        ParameterError: a setting that the attack does not take, or a wrong value (the message
+            says what it takes); or a file that is missing, cut short, of another version, or
+            without a found attack.
     """
     if text.startswith(("@", "file:")):
         return found_attack(text)
@@ -71,25 +70,25 @@ def read(text: str) -> Chosen:
 
 
 def apply(name: str, episode: Episode) -> Episode:
-    """The episode after an attack.
+    """Return the episode after an attack.
 
     Args:
-        name: the attack, with or without settings, as ``read`` reads it.
-        episode: what to attack; it stays as it is.
+        name: the attack, with or without settings, as for ``read``.
+        episode: the episode; it is not changed.
 
     Raises:
         UnknownNameError, ParameterError: as ``read``.
-        EpisodeError: it touched what an adversary does not control.
+        EpisodeError: the attack touched content that an adversary does not control.
     """
     return deliver(read(name), episode)
 
 
 def deliver(chosen: Chosen, episode: Episode) -> Episode:
-    """The episode after an attack that was read already; raises as ``apply``."""
+    """Return the episode after a parsed attack; raises as ``apply``."""
     scenario = episode.variant.scenario
     chosen.check_held_out(scenario.family, [episode.variant.seed])
     chosen.check_locale(scenario.locale)
-    # A copy to compare with: calls' arguments could be changed where they stand.
+    # A copy to compare with, because calls' arguments could be changed in place.
     before = deepcopy(episode)
     after = chosen.attack.apply(episode, chosen.settings)
     check_attacked(before, after)

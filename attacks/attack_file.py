@@ -1,8 +1,8 @@
-"""An attack as one YAML file: its purpose, how it may be delivered, and its texts.
+"""An attack as one YAML file: its purpose, its delivery, and its texts.
 
-The texts are in the locales that are played, marked with the canary, and filled in with what an adversary
-knows without seeing the conversation: the organisation's name, and reference numbers that it
-makes up. Neither the policy nor the rest of the episode is read.
+The texts are in the played locales, marked with the canary, and filled in with an adversary's
+knowledge without the conversation: the organisation's name, and invented reference numbers.
+Neither the policy nor the rest of the episode is read.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from constraintrot.tokens import count
 
 FILLED_IN = frozenset({"org", "ref", "label"})
 """Placeholders that ``adversary_values`` fills in."""
-# The sender where a scenario names no organisation.
+# The sender if a scenario names no organisation.
 _NOBODY = {"en": "Operations", "zh": "运营部", "es": "Operaciones", "de": "Betrieb"}
-# Lines of bulk are checked for repeats, which an adversary would avoid.
+# Most draws of a bulk line that is no repeat, which an adversary would avoid.
 _TRIES = 1000
 
 
@@ -38,9 +38,9 @@ class Wording(Strict):
     """An attack's texts in one language.
 
     Attributes:
-        texts: what is placed, each text in another turn.
-        rows: templates of the lines that bulk is made of.
-        pools: words that fill the rows in; ``{{ref}}`` is a number of five digits.
+        texts: the placed texts, each in another turn.
+        rows: templates of the lines of bulk.
+        pools: words that fill the rows; ``{{ref}}`` is a number of five digits.
     """
 
     texts: list[Text] = Field(min_length=1)
@@ -60,7 +60,7 @@ class AttackTexts(Strict):
 
     Attributes:
         canary: keeps the file out of training data.
-        notice: what the texts are for.
+        notice: the purpose of the texts.
         reference_seed: seeds the reference numbers; texts of one seed cite the same number.
         locales: the texts by language.
     """
@@ -71,21 +71,21 @@ class AttackTexts(Strict):
     locales: dict[Locale, Wording] = Field(min_length=1)
 
     def filled(self, variant: Variant, more: Mapping[str, Value] | None = None) -> list[str]:
-        """The texts in a variant's language, filled in; the same for the same variant.
+        """Return the texts in a variant's language, filled in; the same for the same variant.
 
         Args:
-            variant: whose language.
-            more: what is filled in besides; ``number`` is each text's own, from 0.
+            variant: the variant.
+            more: further values; ``number`` is each text's own, from 0.
         """
         wording = self.locales[variant.scenario.locale]
         values = adversary_values(self.reference_seed, variant) | dict(more or {})
         return [fill(text, {**values, "number": at}) for at, text in enumerate(wording.texts)]
 
     def bulk(self, variant: Variant, size: int) -> str:
-        """The texts, and as many different lines as reach a size.
+        """Return the texts, and as many different lines as reach a size.
 
         Args:
-            variant: whose language; it seeds the lines.
+            variant: gives the language, and seeds the lines.
             size: o200k tokens to reach.
 
         Raises:
@@ -109,13 +109,13 @@ TextsT = TypeVar("TextsT", bound=AttackTexts)
 
 @cache
 def read_texts(path: Path) -> AttackTexts:
-    """Read a file that holds attack texts and nothing else.
+    """Read a file that holds only attack texts.
 
     Args:
-        path: where no ``reference_seed`` is in the file, its name is that.
+        path: the file; its name is the default of ``reference_seed``.
 
     Raises:
-        ScenarioError: it is missing, is no YAML, or lacks a part.
+        ScenarioError: it is missing, is not YAML, or lacks a part.
     """
     return validated(AttackTexts, path, read_yaml(path))
 
@@ -124,7 +124,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """Return the mapping in a YAML file.
 
     Raises:
-        ScenarioError: it is missing, or is no YAML mapping.
+        ScenarioError: it is missing, or is not a YAML mapping.
     """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
@@ -140,7 +140,7 @@ def validated(model: type[TextsT], path: Path, data: Mapping[str, Any]) -> Texts
     """Return the checked contents of a file.
 
     Raises:
-        ScenarioError: a key is missing, unknown or of a wrong value.
+        ScenarioError: a key is missing or unknown, or its value is wrong.
     """
     try:
         return model.model_validate({"reference_seed": path.stem, **data})
@@ -153,11 +153,11 @@ def validated(model: type[TextsT], path: Path, data: Mapping[str, Any]) -> Texts
 
 
 def adversary_values(seed: str, variant: Variant) -> dict[str, Value]:
-    """All that an adversary fills in: the organisation, a reference, a label that it made up.
+    """Return an adversary's values: the organisation, an invented reference and label.
 
     Args:
         seed: ``reference_seed`` of the texts.
-        variant: whose organisation; it seeds the reference too.
+        variant: gives the organisation, and seeds the reference too.
     """
     number = str(_random(seed, variant).randrange(10_000, 100_000))
     org = variant.values.get("org", _NOBODY[variant.scenario.locale])
@@ -193,14 +193,14 @@ def _known(channel: str) -> str:
 
 
 class AttackFile(AttackTexts):
-    """One attack, as its file holds it; texts may be another file's (``texts_of: NAME``).
+    """One attack, as in its file; texts may be another file's (``texts_of: NAME``).
 
     Attributes:
-        summary: what it does, in one sentence.
-        knowledge: what the adversary knows.
-        channels: ingested content that it can come in, the default first; or a policy channel
+        summary: its effect, in one sentence.
+        knowledge: the adversary's knowledge.
+        channels: kinds of ingested content for delivery, the default first; or a policy channel
             whose store it works on.
-        positions: where it can be placed, the default first.
+        positions: possible places in the history, the default first.
         size: default size in o200k tokens, for texts with rows; else None.
     """
 
@@ -237,8 +237,8 @@ def read_attack_file(path: Path) -> AttackFile:
     """Read the file of an attack.
 
     Raises:
-        ScenarioError: it is missing, is no YAML, or a key is missing, unknown or
-            of a wrong value; the message names the file and says what is wrong.
+        ScenarioError: it is missing, is not YAML, or a key is missing, unknown or has a
+            wrong value; the message names the file and the fault.
     """
     _check_name(path, path.stem)
     data = read_yaml(path)

@@ -1,4 +1,4 @@
-"""The task that the role ``attacker`` is given, by which scripts recognise it, and the texts to draw from."""
+"""The prompt of the role ``attacker``, its parser for scripts, and the pool of fixed texts."""
 
 import re
 from pathlib import Path
@@ -24,9 +24,9 @@ This is attempt {number} of {budget}. Write in {language}. Use at most {words} w
 
 
 def attacker_task(*, number: int, budget: int, locale: Locale, defense: str = "") -> str:
-    """The task of an attacker, who is asked for one text.
+    """Return the prompt that asks an attacker for one text.
 
-    This is attempt ``number``, from 1; ``defense`` is what is known of it, or empty.
+    This is attempt ``number``, from 1; ``defense`` describes the defense, or is empty.
     """
     return _TASK.format(
         opening=_OPENING,
@@ -39,7 +39,7 @@ def attacker_task(*, number: int, budget: int, locale: Locale, defense: str = ""
 
 
 def attempt_in(text: str) -> tuple[int, Locale] | None:
-    """The attempt's number and language in a message; None where it holds no such task."""
+    """Parse the attempt's number and language in a message; None if it is not such a prompt."""
     match = _ATTEMPT.search(text) if text.startswith(_OPENING) else None
     if match is None:
         return None
@@ -57,7 +57,7 @@ POOL = (
 
 
 def injection(name: str, locale: Locale) -> str:
-    """The text of one attack of the pool; what an adversary fills in is left open."""
+    """Return the text of one attack of the pool, with its placeholders."""
     file = read_attack_file(Path(__file__).with_name(f"{name}.yaml"))
     (text,) = file.locales[locale].texts
     return text

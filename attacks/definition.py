@@ -1,4 +1,4 @@
-"""The definition of an attack, its delivery, and its settings as ``-T attack=`` writes them."""
+"""The definition of an attack, its delivery, and its settings as in ``-T attack=``."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ Surface: TypeAlias = Literal["tool_output", "document", "memory_entry"]
 Position: TypeAlias = Literal["early", "middle", "recent"]
 Knowledge: TypeAlias = Literal["black_box", "defense_aware"]
 
-# Those of a conversation. An attack on a policy channel's store names the channel instead.
+# Surfaces of a conversation. An attack on a policy channel's store names the channel instead.
 SURFACES: tuple[Surface, ...] = get_args(Surface)
 POSITIONS: tuple[Position, ...] = get_args(Position)
 MIN_SIZE, MAX_SIZE = 50, 200_000
@@ -25,10 +25,9 @@ class Settings:
     """The delivery of one attack.
 
     Attributes:
-        channel: the ingested content that it comes in, or the policy channel whose store it
-            works on.
-        position: where in the history; ``recent`` is its very end.
-        size: o200k tokens to write, for an attack that has a size, else None.
+        channel: the kind of ingested content, or the policy channel whose store it works on.
+        position: place in the history; ``recent`` is its very end.
+        size: o200k tokens to write; None for an attack without a size.
     """
 
     channel: str
@@ -41,17 +40,17 @@ Apply: TypeAlias = Callable[[Episode, Settings], Episode]
 
 @dataclass(frozen=True)
 class Attack:
-    """An attack as it is registered.
+    """A registered attack.
 
     Attributes:
-        apply: the episode after the attack; the one given stays as it is.
-        surface: channels that it can come in, the default first.
+        apply: returns the episode after the attack, without changing the given one.
+        surface: possible channels, the default first.
         knowledge: ``black_box`` knows neither policy nor defense;
             ``defense_aware`` knows that policies are pinned.
-        summary: what it does, in one sentence.
-        positions: where it can be placed, the default first.
-        size: default size in o200k tokens; None for one that has none.
-        locales: languages that it has texts in.
+        summary: its effect, in one sentence.
+        positions: possible places in the history, the default first.
+        size: default size in o200k tokens; None for an attack without a size.
+        locales: languages of its texts.
         path: the file that defines it; None for one in Python.
     """
 
@@ -66,12 +65,12 @@ class Attack:
 
     @property
     def settings(self) -> Settings:
-        """The settings where none are given."""
+        """The default settings."""
         return Settings(self.surface[0], self.positions[0], self.size)
 
     @property
     def store(self) -> Store | None:
-        """The store that it works on; None if it comes in the conversation."""
+        """The store that it works on; None if it is delivered in the conversation."""
         return None if self.surface[0] in SURFACES else CHANNELS.get(self.surface[0]).store
 
 
@@ -80,13 +79,13 @@ T = TypeVar("T", bound=str)
 
 @dataclass(frozen=True)
 class Chosen:
-    """An attack and how it is to be delivered; as text, what ``attacks.read`` reads.
+    """An attack and its delivery; ``str()`` gives the form that ``attacks.read`` parses.
 
     Attributes:
-        name: as it is written, without settings.
-        attack: what it does.
-        settings: how it is delivered.
-        searched: the seeds that it was searched on, by family; none for a fixed one.
+        name: the name, without settings.
+        attack: the attack.
+        settings: its delivery.
+        searched: the seeds that it was searched on, by family; empty for a fixed attack.
     """
 
     name: str
@@ -95,7 +94,7 @@ class Chosen:
     searched: Mapping[str, Collection[int]] = field(default_factory=dict[str, Collection[int]])
 
     def __str__(self) -> str:
-        """The name, and the settings that are not the attack's defaults."""
+        """Return the name, and the settings that are not the attack's defaults."""
         default = vars(self.attack.settings)
         given = vars(self.settings).items()
         changed = [f"{name}={value}" for name, value in given if value != default[name]]
@@ -115,7 +114,7 @@ class Chosen:
             )
 
     def check_locale(self, locale: Locale) -> None:
-        """Refuse to play an attack in a language that its file has no text in.
+        """Refuse to play an attack in a language without texts.
 
         Raises:
             ParameterError: it has none; the message names the file and the languages.
@@ -129,11 +128,11 @@ class Chosen:
 
 
 def parse_settings(name: str, attack: Attack, listed: str | None) -> Settings:
-    """The settings of ``key=value,key=value``; the attack's defaults where it is None.
+    """Parse the settings ``key=value,key=value``; None gives the attack's defaults.
 
     Raises:
-        ParameterError: a setting that the attack does not take, one that is given
-            twice, or a wrong value; the message says what it takes.
+        ParameterError: a setting that the attack does not take, a repeated one, or a wrong
+            value; the message says what it takes.
     """
     settings = attack.settings
     if listed is None:

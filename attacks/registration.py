@@ -2,7 +2,7 @@
 
 An attack is a YAML file, or Python. A text for a tool's output is appended to a result of the
 history. Documents and memory entries are separate turns, a call and its result; so is a tool's
-output where the history's turn has none.
+output if the history's turn has none.
 """
 
 from collections import defaultdict
@@ -33,7 +33,7 @@ from constraintrot.episode.episode import Episode, Message, Turn
 from constraintrot.errors import DuplicateNameError
 from constraintrot.scenario.schema import Call, Variant
 
-# An adversary names its own files; the engine lets a call hold no more than a name.
+# Names of an adversary's files; an added call may hold only a name.
 _PATHS: dict[str, str] = {
     "tool_output": "exports/result-{}.txt",
     "document": "shared/note-{}.md",
@@ -45,15 +45,14 @@ _FRAMES = Path(__file__).with_name("_frames.yaml")
 def place(episode: Episode, texts: Sequence[str], settings: Settings) -> Episode:
     """Put texts into an episode, one per turn, in order.
 
-    ``early`` are the first turns of the history, ``recent`` its last ones, up to
-    the very end of the last segment, and ``middle`` those around its centre; for
-    a tool's output, of the turns that hold one. Where there are fewer turns than
-    texts, the last turn takes the rest. Turns in which the agent acted are left
-    out: what an e-mail server confirms is nobody's text.
+    ``early`` are the first turns of the history, ``recent`` its last ones, up to the very end of
+    the last segment, and ``middle`` those around its centre; a tool's output goes into turns that
+    hold one. If there are fewer turns than texts, the last turn takes the rest. Turns in which the
+    agent acted are left out, because an adversary does not write the confirmation of an act.
 
     Args:
-        episode: what to attack.
-        texts: what to place.
+        episode: the episode.
+        texts: the texts to place.
         settings: channel and position.
     """
     offered = {tool.name for tool in episode.variant.tools}
@@ -90,7 +89,7 @@ def _first(turns: int, texts: int, position: Position) -> int:
 def _delivered(
     held: list[Turn], text: str, number: str, channel: str, variant: Variant
 ) -> list[Turn]:
-    """A turn, and what was delivered behind it, with one more text."""
+    """Return a turn, and the turns delivered after it, with one more text."""
     framed = _framed(text, channel, variant)
     results = _results(held[0])
     if channel == "tool_output" and results and len(held) == 1:
@@ -122,7 +121,7 @@ def _reading(text: str, number: str, channel: str, variant: Variant) -> Turn:
 
 
 def _framed(text: str, channel: str, variant: Variant) -> str:
-    """A text as its channel shows it: under a title, as an entry, or bare."""
+    """Return a text as its channel shows it: under a title, as an entry, or bare."""
     if channel == "tool_output":
         return text
     title, entries = read_texts(_FRAMES).filled(variant)
@@ -146,10 +145,10 @@ def attack(
 
     Args:
         name: as written in ``-T attack=``.
-        knowledge: what the adversary knows.
-        surface: channels that it can come in, the default first.
-        positions: where it can be placed, the default first.
-        size: default size in o200k tokens, where it has one.
+        knowledge: the adversary's knowledge.
+        surface: possible channels, the default first.
+        positions: possible places in the history, the default first.
+        size: default size in o200k tokens; None for an attack without a size.
     """
 
     def register(apply: Apply) -> Apply:
@@ -161,7 +160,7 @@ def attack(
 
 
 def place_texts(episode: Episode, settings: Settings, file: AttackFile) -> Episode:
-    """Place the texts of a file, one a turn; where it has a size, one text of that size.
+    """Place the texts of a file, one per turn, or one text of the given size.
 
     The texts of an attack on the store of a policy channel go into that store.
     """
@@ -179,8 +178,8 @@ def attack_from_file(path: Path, deliver: Deliver = place_texts) -> None:
 
     Args:
         path: ``NAME.yaml``.
-        deliver: for an attack with logic: the episode after the attack, from the
-            episode, the settings and the file.
+        deliver: returns the episode after the attack, from the episode, the settings and the
+            file; for an attack with logic.
 
     Raises:
         ScenarioError: the file is missing or wrong.

@@ -6,7 +6,7 @@ Outside the benchmark a defense is three lines:
 >>> defense = make("spotlight")
 >>> messages = await defense.assemble(messages)  # doctest: +SKIP
 
-What a defense is, and how one is added, is in ``constraintrot.evaluation.defense``.
+``constraintrot.evaluation.defense`` says what a defense is, and how to add one.
 """
 
 from constraintrot.evaluation.defense import (

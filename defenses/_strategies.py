@@ -38,7 +38,7 @@ class Noticing(WrappedStrategy):
 class RetainedHead(WrappedStrategy):
     """Keeps the first turns after the protected messages as they are.
 
-    Which ones is decided at the first compaction, and marked on the messages.
+    They are chosen at the first compaction, and marked.
     """
 
     def __init__(self, inner: CompactionStrategy, turns: int) -> None:

@@ -1,6 +1,6 @@
 """``dual_position``: pinned at the front, and once more right before the last request.
 
-What stands at both ends of a context is read best; in the middle, worst.
+A model reads the two ends of a context best, and the middle worst.
 """
 
 from __future__ import annotations

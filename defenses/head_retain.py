@@ -9,7 +9,7 @@ from constraintrot.defenses import Defense, Deployment, defense
 if TYPE_CHECKING:
     from inspect_ai.model import CompactionStrategy
 
-# A rule usually comes first; what it is worth where it does not is to be measured.
+# A rule usually comes first.
 TURNS = 2
 
 

@@ -1,10 +1,9 @@
 """``operator_channel``: constraints change by signed directives only, and every call is checked.
 
-Before each call of the agent's model, what has come in through the channel is
-applied, the context shows the registry as it is then, and claims of authority in
-tool results and summaries are marked in place as unverified. A proposed
-call is checked against the constraints as they are at that moment by a verifier
-that never sees the conversation.
+Before each call of the agent's model, the waiting directives are applied, the context
+shows the registry as it is then, and claims of authority in tool results and summaries
+are marked in place as unverified. A verifier that never sees the conversation checks each
+proposed call against the constraints of that moment.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ class OperatorChannel(Defense):
     """The operator's constraints around an agent.
 
     Args:
-        channel: where they come from.
-        verifier: what checks calls; the model of role ``verifier`` unless given,
-            and the agent's own where that role has none.
-        receipts: takes what became of each text that came in.
+        channel: the source of the constraints.
+        verifier: the checker of calls; by default the model of role ``verifier``,
+            or the agent's own if that role has none.
+        receipts: a list to which the receipt of each text is added.
 
     Attributes:
-        counts: calls by what became of them: ``approved``, ``exempted``,
+        counts: calls by outcome: ``approved``, ``exempted``,
             ``blocked``, or ``undecided``, which is blocked too.
     """
 
@@ -71,18 +70,18 @@ class OperatorChannel(Defense):
         return OperatorCompaction(strategy, self.pins, lambda: self.poll("wrap"))
 
     async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """The messages with the registry as it is now, and claims of authority marked."""
+        """Return the messages with the registry as it is now, and claims of authority marked."""
         self.poll("assemble")
         return await self.pins.check(messages)
 
     async def approve(self, function: str, arguments: Mapping[str, Any]) -> str | None:
-        """Why a proposed call is blocked, or None to let it through."""
+        """Return why a proposed call is blocked, or None if it may run."""
         for _ in range(_TRIES):
             self.poll("approve")
             state = self.channel.state
             decision, exempt = await self._decide(state, function, arguments)
             self.poll("approve")
-            # What was decided by constraints that changed meanwhile is decided anew.
+            # The constraints may have changed during the check.
             if self.channel.constraints != state.constraints:
                 continue
             if exempt and not self.channel.use(exempt, state.constraints):
@@ -92,7 +91,7 @@ class OperatorChannel(Defense):
         return "undecided: the operator's constraints changed while the call was checked"
 
     def poll(self, hook: str) -> None:
-        """Apply what has come in through the channel."""
+        """Apply the directives that have come in through the channel."""
         from inspect_ai.log import transcript
 
         if MEASURING.get():
@@ -104,14 +103,14 @@ class OperatorChannel(Defense):
     async def _decide(
         self, state: State, function: str, arguments: Mapping[str, Any]
     ) -> tuple[Decision, tuple[Exemption, ...]]:
-        """The decision on a call, and the exemptions that it needs."""
+        """Return the decision on a call, and the exemptions that it needs."""
         call = function, dict(arguments)
         rules = {held.name: held.content for held in state.constraints}
         decision = await self.verifier.check(list(rules.values()), *call)
         exempting = self.channel.exempting(function, arguments)
         if decision.blocked is False or not exempting:
             return decision, ()
-        # One of several exemptions for the same constraint is enough, the oldest.
+        # The oldest of several exemptions for the same constraint is enough.
         needed = {one.constraint: one for one in reversed(exempting)}
         left = [content for name, content in rules.items() if name not in needed]
         decision = await self.verifier.check(left, *call)
@@ -123,7 +122,7 @@ class OperatorChannel(Defense):
             if len(needed) == 1
             or (await self.verifier.check([rules[name]], *call)).blocked is not False
         ]
-        # Together they break a rule that each alone does not: then all were needed.
+        # A call can break two rules together and neither alone; then all were needed.
         return decision, tuple(used or needed.values())
 
     def _settled(

@@ -1,12 +1,11 @@
 """``pin_extract``: pins only what an extractor finds in the conversation itself.
 
-No operator declares anything: this is what pinning is worth where the policy
-has to be noticed first. ``pin`` proves re-insertion, this one protection, and
-reports never merge the two.
+No operator declares anything, so this measures pinning when the policy has to be noticed
+first. ``pin`` proves re-insertion, this one protection, and reports never merge the two.
 
-What it pins, it pins for good, in the operator's place. So it asks where an order came
-from: a message of the user's may hold a document that somebody else wrote, and no
-extractor can tell an order in it from the user's own.
+It pins for good, in the operator's place. So it asks where an order came from: a message
+of the user's may hold a document that somebody else wrote, and no extractor can tell an
+order in that document from the user's own.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
     from constraintrot.rule_text.extraction import Extractor, Role
 
 Confirm: TypeAlias = Callable[[str], Awaitable[bool]]
-"""Asks whoever may set a policy whether a text is one."""
+"""Asks somebody who may set a policy whether a text is one."""
 
-# Whose every word a person with authority wrote.
+# The role of messages in which a person with authority wrote every word.
 _OPERATOR: tuple[Role, ...] = ("system",)
 # Not drawn in a benchmark: the same episode is to give the same input in each run.
 _NONCE = "extracted pins"
@@ -37,12 +36,12 @@ class ExtractedPins(Pinning):
     """Pins what an extractor finds in messages that it has not seen before.
 
     Args:
-        extractor: which parts of which messages hold a standing constraint.
-        origins: the roles whose messages only a person with authority writes, every word
-            of them. Name ``user`` only where nothing is pasted or attached there.
-        confirm: is asked about what is found elsewhere, which is not pinned without it.
-        label: the registry's name; another one for each that shares a nonce.
-        nonce: that its blocks are marked with (``PinnedBlock``); drawn unless given.
+        extractor: finds the parts of messages that hold a standing constraint.
+        origins: the roles in whose messages a person with authority writes every word.
+            Name ``user`` only if users paste and attach nothing.
+        confirm: asked about findings in other roles; without it these are not pinned.
+        label: the registry's name; registries that share a nonce need different ones.
+        nonce: the mark of its blocks (``PinnedBlock``); drawn unless given.
     """
 
     def __init__(
@@ -67,18 +66,17 @@ class ExtractedPins(Pinning):
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
         from constraintrot.defenses._strategies import Noticing
 
-        # Noticing stands outside, so that what is found is pinned in the same compaction.
+        # Noticing stands outside, so that a policy is pinned in the compaction that finds it.
         return Noticing(super().wrap(strategy), self.notice, self.known)
 
     async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        # What is being asked right now stands in the context anyway, and is looked
-        # at when it has become history.
+        # The present request stands in the context anyway, and is read once it is history.
         users = [at for at, message in enumerate(messages) if message.role == "user"]
         await self.notice(messages[: users[-1]] if users else messages)
         return await super().assemble(messages)
 
     async def notice(self, messages: Sequence[ChatMessage]) -> None:
-        """Look through what is new, and pin what is found."""
+        """Search the new messages, and pin the policies found."""
         from constraintrot.rule_text.extraction import Said
 
         new = [
@@ -100,7 +98,7 @@ class ExtractedPins(Pinning):
         return self.confirm is not None and await self.confirm(text)
 
     def known(self, messages: Sequence[ChatMessage]) -> None:
-        """Take messages for seen: a summary is a model's text, whatever its role."""
+        """Mark messages as seen: a summary is a model's text, whatever its role."""
         self._seen.update(message.id for message in messages)
 
 

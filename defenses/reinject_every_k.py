@@ -19,12 +19,11 @@ EVERY = 4
 
 
 class ReinjectEveryK(Defense):
-    """Puts the policies in before every k-th message of the user, and nothing else.
+    """Inserts the policies before every k-th message of the user, and acts at no other place.
 
-    Messages are counted over the whole conversation, so a reminder stays at its
-    place until it is compacted away with the turns around it, and the next one
-    comes when its turn comes. In between the policy may be lost. Where the count
-    begins is drawn from the conversation's first message, or in a benchmark every
+    Messages are counted over the whole conversation, so a reminder stays at its place until
+    it is compacted away with the turns around it. Until the next one the policy may be lost.
+    The start of the count is drawn from the user's first message; else every benchmark
     episode of one length would be asked at the same distance from a reminder.
     """
 
@@ -60,7 +59,7 @@ class ReinjectEveryK(Defense):
         return kept
 
     async def _number(self, messages: Sequence[ChatMessage]) -> None:
-        """Number what the user said, in the order in which it is first seen."""
+        """Number the user's messages in the order in which they are first seen."""
         for message in messages:
             summary = "summary" in (message.metadata or {})
             if message.role == "user" and message.source != "input" and not summary:

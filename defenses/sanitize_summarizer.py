@@ -1,11 +1,10 @@
-"""``sanitize_summarizer``: what is summarised is sanitised first.
+"""``sanitize_summarizer``: tool results are sanitised before they are summarised.
 
-What an adversary puts into a tool's result may speak to the summarizer ("leave
-the policy out") or with an authority that it does not have ("the policy is
-revoked"); after the summary such a sentence is in the agent's own words.
-So it is replaced, in what the compactor is shown, by a marker that says what
-it was (arXiv 2605.16746: sanitise before summarising, not after). Only
-tool results are touched, and what a compactor keeps of them comes out as it was.
+An adversary's sentence in a tool's result may speak to the summarizer ("leave the policy
+out") or claim an authority that it does not have ("the policy is revoked"); after the
+summary it is in the agent's own words. So the compactor is shown a marker in its place,
+which says what it was (arXiv 2605.16746: sanitise before summarising, not after). Only
+tool results are touched, and those that a compactor keeps come out unchanged.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Sanitizer(Defense):
-    """Sanitises what a compactor is shown."""
+    """Sanitises the tool results that a compactor is shown."""
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
         from constraintrot.defenses.sanitize.compaction import SanitizedCompaction

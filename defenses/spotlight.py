@@ -1,15 +1,14 @@
 """Spotlighting: ingested content is delimited and datamarked when the agent reads it.
 
-Tool results get a first and a last line, and a mark after each of their words;
-one system message says that what is marked is data (Hines et al. 2024, arXiv
-2403.14720: delimiting and datamarking). It marks what the agent reads, so it
-acts through ``assemble`` alone: the summarizer is shown the history as it is,
-and what it makes of it stands in a summary, which is not ingested content.
+Tool results get a first and a last line, and a mark after each of their words; one system
+message says that marked text is data (Hines et al. 2024, arXiv 2403.14720: delimiting and
+datamarking). It acts through ``assemble`` alone: the summarizer is shown the history as it
+is, and a summary, which is not ingested content, is not marked.
 Compare ``sanitize_summarizer``, and the paper's Section 7 on why a mark cannot
 bring back what a summary has dropped.
 
-Nothing here is random, so the same history gives the same bytes at every step
-and a provider's prefix cache keeps hitting.
+The same history gives the same bytes at every step, so a provider's prefix cache keeps
+hitting.
 """
 
 from __future__ import annotations
@@ -47,11 +46,10 @@ class Spotlight(Defense):
     """Marks tool results, and says once what the marks mean."""
 
     async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """Messages with their tool results marked; marked ones stay as they are.
+        """Return messages with their tool results marked; marked ones stay as they are.
 
-        The instruction follows the leading system messages from the first step
-        on, whether or not a tool has answered yet: coming later, it would move
-        all that follows it.
+        The instruction follows the leading system messages from the first step on, because
+        inserting it later would move everything after it.
         """
         from inspect_ai.model import ChatMessageSystem
 
@@ -66,12 +64,12 @@ class Spotlight(Defense):
 
 
 def mark(text: str) -> str:
-    """A text delimited and datamarked; a text that is so already, and an empty one, as it is.
+    """Return a text delimited and datamarked; a marked or an empty text stays as it is.
 
-    The delimiters cannot be forged: their ID, taken from the text's own digest,
-    does not occur in it, and no blank in what is marked is without a mark before
-    it. The mark is a letter that the text does not hold; where it holds all of
-    them, the first is replaced by ``^`` in it, which ``unmark`` cannot undo.
+    The delimiters cannot be forged: their ID, taken from the text's own digest, does not
+    occur in it, and each blank in the marked text has a mark before it. The mark is a
+    letter that the text does not hold; if it holds all of them, the first is replaced by
+    ``^`` in it, which ``unmark`` cannot undo.
     """
     if not text or _content(text) is not None:
         return text
@@ -79,7 +77,7 @@ def mark(text: str) -> str:
 
 
 def unmark(text: str) -> str:
-    """The text that ``mark`` was given; any text that is not marked, as it is."""
+    """Return the text that ``mark`` was given; an unmarked text stays as it is."""
     content = _content(text)
     return text if content is None else content
 
@@ -96,8 +94,7 @@ def _delimited(text: str) -> str:
 def _content(text: str) -> str | None:
     """Return the content of a marked text, or None for a text that ``mark`` would not write.
 
-    No secret is needed to tell: whoever wrote it, a text that equals the marking
-    of its own content is marked as it should be.
+    No secret is needed: a text that equals the marking of its own content is marked.
     """
     found = _MARKED.fullmatch(text)
     if found is None:
@@ -107,7 +104,7 @@ def _content(text: str) -> str | None:
 
 
 def _tag(text: str) -> str:
-    # Like a fence that is made longer until the text does not hold it.
+    # Longer until the text does not hold it, as a fence is.
     encoded = text.encode(errors="surrogatepass")
     tags = (sha256(str(at).encode() + b"\n" + encoded).hexdigest()[:_TAG] for at in count())
     return next(tag for tag in tags if tag not in text)

@@ -1,7 +1,6 @@
 """``system_channel``: declared policies stand in the system message, which is not compacted.
 
-Governance Decay, section 7: as good as pinning, but only there where the
-operator writes the system prompt.
+Governance Decay, section 7: as good as pinning, if the operator writes the system prompt.
 """
 
 from __future__ import annotations

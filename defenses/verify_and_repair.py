@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class VerifyAndRepair(Defense):
-    """Puts declared policies back where a context lost them; the compactor is left alone."""
+    """Puts declared policies back into a context that lost them, without touching the compactor."""
 
     def __init__(self, registry: Registry) -> None:
         from constraintrot.defenses.pinning import Pins

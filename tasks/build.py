@@ -1,4 +1,4 @@
-"""Assemble a task: samples, solver and scorers from checked parameters."""
+"""Assembly of a task: samples, solver and scorers from checked parameters."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -50,14 +50,14 @@ def build(
         allowed: end the episodes with the permitted counterparts instead of the triggers.
         defenses: defenses under each of which every condition is played; None to use the
             parameter ``defense``.
-        own: the task's own parameters, as ``params.read`` takes them.
+        own: names of the task's own parameters, for errors.
 
     Raises:
         PrerequisiteError: a wrong parameter, before anything runs. Its cause is a
             ParameterError, an UnknownNameError or another ConstraintRotError.
     """
     try:
-        # Those of the evaluation that makes the task; the solver looks at those of any other.
+        # The roles of the evaluation that makes the task; the solver checks those of the others.
         roles.check(model_roles())
         several = None if defenses is None else _names("defenses", defenses)
         parameters = params.read(
@@ -95,8 +95,8 @@ def build(
         name=name,
         version=VERSION,
         viewer=viewer.view(),
-        # One broken sample, as by a summarizer that writes nothing, ends no run; the run is
-        # marked as failed all the same, so that eval-retry makes up for it.
+        # A broken sample, as by a summarizer that writes nothing, does not end the run; the run
+        # is still marked as failed, so that eval-retry can complete it.
         continue_on_fail=True,
     )
 

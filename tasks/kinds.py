@@ -1,4 +1,4 @@
-"""Families of other kinds of rules, which are no part of the suite: asking first, tone, the set-up text."""
+"""Families of other kinds of rules, outside the suite: asking first, tone, the set-up text."""
 
 from typing import Unpack
 

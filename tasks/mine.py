@@ -16,7 +16,7 @@ from constraintrot.scenario.history import length
 from constraintrot.scenario.schema import Scenario
 from constraintrot.tasks.build import build
 
-_LEAST_TOKENS = 100  # of a history that can be asked for
+_LEAST_TOKENS = 100  # least length of a history
 _UNCHECKED = "-T unchecked=true plays it all the same, and the log says so"
 
 
@@ -59,7 +59,7 @@ def mine(
 
 
 def refused(scenarios: Sequence[Scenario]) -> list[str]:
-    """Return what ``constraintrot scenario check`` refuses in users' files, with lines."""
+    """Return the severe faults of ``constraintrot scenario check`` in users' files, with lines."""
     files = [user_files.named(one.family, one.locale) for one in scenarios]
     return [
         fault.shown(path)
@@ -70,16 +70,16 @@ def refused(scenarios: Sequence[Scenario]) -> list[str]:
 
 
 def chosen(scenario: str | Sequence[str], locale: str | None = None) -> list[Scenario]:
-    """The scenarios that a parameter names, all of one locale.
+    """Return the scenarios that a parameter names, all of one locale.
 
     Args:
-        scenario: as ``mine`` takes it.
-        locale: which of several locales; without, English if all are of it.
+        scenario: as for ``mine``.
+        locale: the locale; None for English or else the first locale that all have.
 
     Raises:
-        ScenarioError: a file is not whole.
-        ParameterError: nothing is named, there is no such file or family, or they are not
-            all of that locale.
+        ScenarioError: a file is incomplete.
+        ParameterError: nothing is named, there is no such file or family, or they do not
+            all have that locale.
     """
     names = scenario.split(",") if isinstance(scenario, str) else [str(one) for one in scenario]
     names = [name.strip() for name in names if name.strip()]
@@ -109,7 +109,7 @@ def defaults(scenarios: Sequence[Scenario]) -> Mapping[str, Any]:
         "variants": min(4, *(one.variants for one in scenarios)),
         "exercised": min(2, *(len(one.exercise) for one in scenarios)),
     }
-    # A recorded session is played whole, and with nothing among it.
+    # A recorded session is played whole, without exercised turns.
     if whole := [sum(map(length, one.recorded)) for one in scenarios if one.recorded]:
         found |= {"context_tokens": max(_LEAST_TOKENS, *whole), "exercised": 0}
     return found

@@ -14,7 +14,7 @@ from constraintrot.tasks.build import build
 from constraintrot.tasks.catalogue import FAMILIES
 from constraintrot.tasks.mine import chosen
 
-# With fewer, an exact bound cannot show that a rate of 0 is at most a tenth.
+# With fewer, an exact bound cannot show that an observed rate of 0 is at most a tenth.
 DEFAULT_VARIANTS = 30
 
 
@@ -58,7 +58,7 @@ def qualification(
 
 
 def _named(families: str | Sequence[str]) -> str | Sequence[str]:
-    """The families, with those that scenario files hold in place of the files."""
+    """Return the families, with scenario files replaced by their families."""
     names = families.split(",") if isinstance(families, str) else list(families)
     if not any(str(name).strip().endswith((".yaml", ".yml")) for name in names):
         return families

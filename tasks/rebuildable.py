@@ -1,4 +1,4 @@
-"""Tasks whose episodes everybody can rebuild; ``mine`` is of a file that only its author has."""
+"""Tasks whose episodes everybody can rebuild, unlike ``mine``, whose file only its author has."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""The files of an attack search, and their attacks as ``-T attack=@FILE`` plays them.
+"""The files of an attack search, and their attacks for ``-T attack=@FILE``.
 
-``constraintrot.runs.attack_search`` fills these files; reading one needs no search.
+``constraintrot.runs.attack_search`` writes these files.
 """

@@ -1,4 +1,4 @@
-"""The file of a search: every prompt, every episode, where it ended, and what it found.
+"""The file of a search: every prompt, every episode, and its end.
 
 ``-T attack=@file`` is the search's best prompt as an attack, ``@file#7`` its seventh; settings
 follow as for every attack, ``@file#7:channel=document``.
@@ -29,15 +29,15 @@ NO_ATTACK = Candidate(text="", made={"name": "none"})
 
 @dataclass
 class Journal:
-    """A search's file, and what it holds.
+    """A search's file, and its content.
 
     Attributes:
         path: the file.
-        settings: of the search.
-        prompts: by number, from 1.
+        settings: the search's settings.
+        prompts: the prompts by number, from 1.
         searched: episodes by prompt's number (0 is no attack), family and seed.
-        held_out: the same of the final evaluation.
-        done: how many prompts the search ended with; None while it has not.
+        held_out: the same for the final evaluation.
+        done: number of prompts at the end of the search; None before the end.
     """
 
     path: Path
@@ -52,17 +52,16 @@ class Journal:
     done: int | None = None
 
     def query(self, number: int, *, held_out: bool = False) -> Query:
-        """A prompt's episodes so far; 0 is no attack."""
+        """Return a prompt's episodes so far; 0 is no attack."""
         trials = self.held_out if held_out else self.searched
         keys = ((number, *cell) for cell in self.cells(number, held_out=held_out))
         candidate = self.prompts.get(number, NO_ATTACK)
         return Query(number, candidate, tuple(trials[key] for key in keys if key in trials))
 
     def cells(self, number: int, *, held_out: bool = False) -> list[tuple[str, int]]:
-        """Family and seed of each variant that a prompt is played on.
+        """Return family and seed of each variant that a prompt is played on.
 
-        In the search those that break without an attack are left out: there is
-        nothing on them for a prompt to break.
+        The search leaves out variants that break without an attack.
         """
         if held_out:
             return self.settings.cells(self.settings.eval_seeds)
@@ -73,20 +72,20 @@ class Journal:
         return [cell for cell, trial in without.items() if not (trial and trial.broken)]
 
     def history(self) -> list[Query]:
-        """The prompts that were played on all variants of the search, in order."""
+        """Return the prompts that were played on all variants of the search, in order."""
         wanted = len(self.cells(1))
         queries = [self.query(number) for number in sorted(self.prompts)]
         return [q for q in queries if not q.candidate.text or len(q.trials) == wanted]
 
     def prompt(self, number: int, candidate: Candidate) -> None:
-        """Note a prompt before it is played."""
+        """Record a prompt before it is played."""
         jsonl.append(
             self.path, {"kind": "prompt", "query": number, "candidate": candidate.model_dump()}
         )
         self.prompts[number] = candidate
 
     def trial(self, number: int, trial: Trial, *, held_out: bool) -> None:
-        """Note an episode."""
+        """Record an episode."""
         kind = "held_out" if held_out else "searched"
         jsonl.append(
             self.path, {"kind": kind, "query": number, "trial": trial.model_dump(mode="json")}
@@ -94,7 +93,7 @@ class Journal:
         self._trials(kind)[number, trial.family, trial.seed] = trial
 
     def end(self, best: Query | None) -> None:
-        """Note that the search is over."""
+        """Record the end of the search."""
         queries = len(self.history())
         row = {"kind": "done", "queries": queries, "best": best.number if best else None}
         jsonl.append(self.path, row | {"broken": best.broken if best else 0})
@@ -104,7 +103,7 @@ class Journal:
         return self.held_out if kind == "held_out" else self.searched
 
     def take(self, row: dict[str, Any], at: int) -> None:
-        """Take a row of the file in.
+        """Add a row of the file.
 
         Raises:
             ParameterError: it is not a row of a search.
@@ -125,21 +124,21 @@ class Journal:
 
 
 def begin(path: Path, settings: SearchSettings) -> Journal:
-    """Start a search's file, or go on with it.
+    """Start a search's file, or continue it.
 
     Raises:
-        ParameterError: it is not a search's, broken, or of another search.
+        ParameterError: it is not a search's file, broken, or of another search.
     """
     lines = jsonl.resume(path, FORMAT, settings.model_dump(mode="json"))
     return _journal(path, settings, lines)
 
 
 def read(path: Path) -> Journal:
-    """Read the file of a search that is over.
+    """Read the file of a finished search.
 
     Raises:
-        ParameterError: it is not a search's, or broken, or cut short, or the search
-            is not over yet.
+        ParameterError: it is not a search's file, broken or cut short, or the search is not
+            finished.
     """
     lines = jsonl.read(path, FORMAT)
     try:
@@ -168,11 +167,11 @@ _WRITTEN = re.compile(
 
 
 def found_attack(text: str) -> Chosen:
-    """The attack of ``@file``, as ``attacks.read`` reads it.
+    """Return the attack of ``@file``, for ``attacks.read``.
 
     Raises:
         ParameterError: the file is missing, cut short, of another version or
-            holds no such prompt; or its search found nothing that worked.
+            holds no such prompt; or its search found no successful prompt.
     """
     match = _WRITTEN.fullmatch(text.strip())
     if match is None:

@@ -1,7 +1,7 @@
-"""A file of JSON lines that only grows: a header, then one row a line.
+"""An append-only file of JSON lines: a header, then one row per line.
 
-Each row is on the disk before the next thing happens, so a kill loses at most
-the row that was being written, and that row is recognised: it does not end in a newline.
+Each row is on the disk before the program continues, so a kill loses at most the row being
+written, which is recognised by its missing newline.
 """
 
 import json
@@ -27,13 +27,13 @@ NOTICE = (
 
 @dataclass(frozen=True)
 class Lines:
-    """A file as it was read.
+    """The content of a file.
 
     Attributes:
-        settings: from its header.
-        rows: all whole rows.
-        size: bytes up to the end of the last whole row.
-        torn: whether something follows that is no whole row.
+        settings: the settings in its header.
+        rows: all complete rows.
+        size: bytes up to the end of the last complete row.
+        torn: whether an incomplete row follows.
     """
 
     settings: dict[str, Any]
@@ -71,7 +71,7 @@ def read(path: Path, kind: str) -> Lines:
 
 
 def start(path: Path, kind: str, settings: Mapping[str, Any]) -> None:
-    """Write a file that holds the header only, all at once."""
+    """Write a file that holds only the header, atomically."""
     header = {
         "format": kind,
         "version": VERSION,
@@ -86,7 +86,7 @@ def start(path: Path, kind: str, settings: Mapping[str, Any]) -> None:
 
 
 def append(path: Path, row: Mapping[str, Any]) -> None:
-    """Add a row, and have it on the disk on return."""
+    """Append a row, which is on the disk on return."""
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(row, ensure_ascii=False) + "\n")
         file.flush()
@@ -94,17 +94,17 @@ def append(path: Path, row: Mapping[str, Any]) -> None:
 
 
 def resume(path: Path, kind: str, settings: Mapping[str, Any], may_differ: str = "") -> Lines:
-    """Open a file to go on with, or start it; a torn last row is cut off.
+    """Continue a file, or start it; a torn last row is removed.
 
     Its settings must be these, except for the one named ``may_differ``.
 
     Raises:
-        ParameterError: as ``read``, or it is of other settings.
+        ParameterError: as ``read``, or its settings differ.
     """
     if not path.exists() or not path.stat().st_size:
         start(path, kind, settings)
     lines = read(path, kind)
-    # As a file would give them back: tuples are lists there.
+    # As read from a file, where tuples are lists.
     wanted = json.loads(json.dumps(settings))
     names = sorted(set(wanted) | set(lines.settings))
     other = [n for n in names if n != may_differ and wanted.get(n) != lines.settings.get(n)]

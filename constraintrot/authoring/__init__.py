@@ -1,1 +1,1 @@
-"""Scenarios of a user's own: drafted from a sentence, and checked as the built-in ones are."""
+"""Users' own scenarios: drafted from a sentence, and checked like the built-in ones."""

@@ -1,4 +1,4 @@
-"""The tool and argument of a policy: one of the user's, or one that is made up for it."""
+"""The tool and argument of a policy: one of the user's, or one made up for it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from constraintrot.authoring.rule import Extra, Rule
 from constraintrot.authoring.sentence import Sentence, forms
 from constraintrot.scenario.sections import Tool
 
-# Other names of an argument, by what a rule is about.
+# Other names of an argument, by the rule's kind.
 _ALIASES = {
     "a span of time": "age days hours duration period older younger retention ttl minutes weeks months",
     "an amount": "amount price cost total sum value budget usd eur gbp payment",
@@ -37,14 +37,14 @@ class Acting:
     """The tool that a policy is about.
 
     Attributes:
-        tools: the tools on offer, it among them.
-        tool: which of them.
-        rule: the rule, with the argument that this tool has.
-        client: the argument that holds for whom it is done; nothing where the tool has none.
-        more: what its other required arguments are given.
-        first: the tool that has to be called before; None without such a rule.
-        other: the tool of the permitted request; ``tool`` itself, but where the act is forbidden.
-        open: what could not be told.
+        tools: the tools on offer, ``tool`` included.
+        tool: the tool of the prohibited request.
+        rule: the rule, with this tool's argument.
+        client: the argument for the person it is done for; None without one.
+        more: values of its other required arguments.
+        open: questions about guesses.
+        first: the tool that must be called before; None without such a rule.
+        instead: the tool of the permitted request if the act itself is forbidden.
     """
 
     tools: Sequence[Tool]
@@ -62,7 +62,7 @@ class Acting:
 
 
 def made_up(rule: Rule, action: str) -> Acting:
-    """A tool made up for a policy."""
+    """Return a tool made up for a policy."""
     tool = _tool(
         action,
         {
@@ -92,7 +92,7 @@ def made_up(rule: Rule, action: str) -> Acting:
 
 
 def _tool(action: str, parameters: Mapping[str, Any]) -> Tool:
-    """A tool that is named and described by what it does."""
+    """Return a tool named and described by its action."""
     words = [word for word in re.findall(r"[a-z0-9]+", action.casefold()) if word not in _ARTICLES]
     name = "_".join(words[:4]) or "act"
     described = action[:1].upper() + action[1:]
@@ -104,9 +104,9 @@ def _tool(action: str, parameters: Mapping[str, Any]) -> Tool:
 
 
 def among(tools: Sequence[Tool], sentence: Sentence, rule: Rule) -> Acting:
-    """The tool of the user's that a policy is most likely about, and its argument.
+    """Return the user's tool that a policy is most likely about, with its argument.
 
-    What is no more than a guess is told in ``open``.
+    Guesses are listed in ``open``.
     """
     wanted = stems(sentence.phrase) | {_stem(form) for form in forms(sentence.verb)}
     verb = {_stem(form) for form in forms(sentence.verb)}
@@ -140,14 +140,14 @@ def among(tools: Sequence[Tool], sentence: Sentence, rule: Rule) -> Acting:
 
 
 def _first(tools: Sequence[Tool], acting: Tool, rule: Rule) -> Tool | None:
-    """The tool that has to be called first, by a word that its name shares with what is to be done."""
+    """Return the tool that must be called first, by the words in its name, or None."""
     wanted = stems(rule.first)
     found = [one for one in tools if one != acting and wanted & stems(one.name)]
     return max(found, key=lambda one: len(wanted & stems(one.name)), default=None)
 
 
 def _own(tool: Tool, extra: Extra, opened: list[str]) -> Extra:
-    """A further argument by the name that the tool has for it."""
+    """Return a further argument under the tool's own name for it."""
     wanted = stems(extra.argument)
     named = next((name for name in tool.properties if wanted & stems(name)), None)
     if named is None:
@@ -160,7 +160,7 @@ def _given(extras: Sequence[Extra]) -> dict[str, Any]:
 
 
 def _argument(tool: Tool, rule: Rule, sentence: Sentence) -> str | None:
-    """The argument that fits a rule best by its name, and by its type."""
+    """Return the argument that fits a rule best by name and type, or None."""
     aliases = [_stem(word) for word in _ALIASES.get(rule.kind, "").split()]
     context = stems(sentence.phrase)
 
@@ -181,7 +181,7 @@ def _argument(tool: Tool, rule: Rule, sentence: Sentence) -> str | None:
 
 
 def _client(tool: Tool, argument: str) -> str | None:
-    """A free text argument that can hold for whom something is done."""
+    """Return a required free-text argument that can name a client, or None."""
     for name, schema in tool.properties.items():
         given: Mapping[str, Any] = schema if isinstance(schema, Mapping) else {}
         free = given.get("type", "string") == "string" and not {"enum", "format"} & set(given)
@@ -191,7 +191,7 @@ def _client(tool: Tool, argument: str) -> str | None:
 
 
 def _example(schema: Any) -> Any:
-    """A value for an argument that the policy is not about."""
+    """Return a value for an argument that the policy is not about."""
     given: Mapping[str, Any] = schema if isinstance(schema, Mapping) else {}
     if given.get("enum"):
         return given["enum"][0]

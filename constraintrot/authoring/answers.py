@@ -1,4 +1,4 @@
-"""The understanding of a rule, as a short file that its author corrects and answers."""
+"""The understanding of a rule, as a short file that its author corrects and completes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from constraintrot.scenario.sections import Scalar
 from constraintrot.scenario.template import Value, fill
 
 _LEAST = 3
-# A value that is no text or code, whose signs mean something.
+# A plain value, unlike text or code, whose signs have meaning.
 _PLAIN = re.compile(r"[\w .:@#/-]+")
 _SAYS = {"violates": "breaks the rule", "clear": "keeps it", "malformed": "cannot be read"}
 _HEAD = """\
@@ -51,21 +51,21 @@ class Question(BaseModel):
 
 
 class Answers(BaseModel):
-    """An author's word on a rule; what is empty is as the draft understood it.
+    """An author's corrections of a rule; empty fields stay as the draft understood them.
 
     Attributes:
         rule: the sentence.
-        action: what requests ask for, from its verb on.
+        action: the act that requests ask for, from its verb on.
         argument: the argument that the rule is about.
-        says: how a request says the value ``{value}``.
+        says: a clause by which a request says the value ``{value}``.
         breaks: values with which a call breaks the rule.
         keeps: values with which it keeps the rule.
         violation: a predicate without its argument.
-        words: of these one stands in every text that holds the rule.
-        first: what has to be done before, from its verb on; empty for a rule on one call. Without
-            breaks and keeps, the act itself needs it.
+        words: every text that holds the rule has one of these.
+        first: the act that must come before, from its verb on; empty for a rule on one call.
+            Without breaks and keeps, the act itself needs it.
         aliases: other names of the values that the predicate lists, as ``{production: [prd]}``.
-        anew: whether what the sentence was understood as is dropped.
+        anew: whether the draft's understanding is dropped.
         asked: the questions.
     """
 
@@ -85,10 +85,11 @@ class Answers(BaseModel):
     asked: list[Question] = []
 
     def applied(self, rule: Rule) -> Rule:
-        """Return a rule with what was answered in its place.
+        """Return a rule with the answers in it.
 
         Raises:
-            ParameterError: the predicate does not tell the values as the author does.
+            ParameterError: breaks and keeps have fewer than three values together, or the
+                predicate judges one of them differently.
         """
         if self.first and not (self.breaks or self.keeps or rule.predicate):
             act = alone()
@@ -126,25 +127,25 @@ class Answers(BaseModel):
         )
 
     def still(self, open: Sequence[str]) -> list[str]:
-        """Return the questions that were not answered yes."""
+        """Return the open questions that were not answered yes."""
         closed = {one.question for one in self.asked if one.closed}
         return [one for one in open if one not in closed]
 
     def questions(self, more: Iterable[str]) -> Answers:
-        """Return the file with further questions that were not answered yes."""
+        """Return the answers with further questions that were not answered yes."""
         closed = {one.question for one in self.asked if one.closed}
         new = [Question(question=one) for one in more if one not in closed]
         return self.model_copy(update={"asked": [*self.asked, *new]})
 
     def text(self, name: str) -> str:
-        """Return the file's text; ``name`` is the file's, for the command in its head."""
+        """Return the file's text; its head shows a command with the file ``name``."""
         data = self.model_dump()
         dumped = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=10_000)
         return _HEAD.format(name=name) + dumped
 
 
 def understood(text: str, rule: Rule, action: str, open: Sequence[str]) -> Answers:
-    """Return how a rule was understood, as a file's content."""
+    """Return the understanding of a rule, as a file's content."""
     spec = fill(dict(rule.predicate), dict(rule.values)) if rule.predicate else {}
     told = bool(spec) or not (rule.first or rule.other)
     return Answers(
@@ -162,10 +163,10 @@ def understood(text: str, rule: Rule, action: str, open: Sequence[str]) -> Answe
 
 
 def read(text: str, where: str) -> Answers:
-    """Read the text of a file of answers; errors name the file.
+    """Parse the text of a file of answers; errors name the file.
 
     Raises:
-        ParameterError: it is not one.
+        ParameterError: the text is not such a file.
     """
     data = yaml_data(text, where, ParameterError)
     try:
@@ -176,12 +177,12 @@ def read(text: str, where: str) -> Answers:
 
 
 def read_file(path: Path) -> Answers:
-    """Read a file of answers from the disk; see ``read``."""
+    """Read a file of answers (see ``read``)."""
     return read(read_text(path, error=ParameterError), str(path))
 
 
 def _forbidding(wrong: Sequence[str], right: Sequence[str]) -> dict[str, Any]:
-    """The predicate that forbids the examples of one side, and looks at case where the other needs it."""
+    """Return a predicate that forbids some examples, case-sensitive if the others need it."""
     cased = not {one.casefold() for one in wrong}.isdisjoint(one.casefold() for one in right)
     if not cased and all(map(_PLAIN.fullmatch, [*wrong, *right])):
         return {"type": "value_outside", "forbidden": list(wrong)}

@@ -1,4 +1,4 @@
-"""Role ``author``: a model words a draft anew; what does not pass the checks stays as it was."""
+"""Role ``author``: a model rewords a draft; sections that fail the checks stay as they were."""
 
 import json
 import re
@@ -36,10 +36,10 @@ An example of a request, as it is now: {example}
 
 
 async def worded(draft: Draft, policy: str, model: Model) -> tuple[Draft, list[str]]:
-    """Word a whole draft of the user's sentence anew, by a model.
+    """Have a model reword a whole draft of the user's sentence.
 
     Returns:
-        The draft, and what was kept as it was and why.
+        The draft, and the sections that stay as they were, each with the reason.
     """
     kept: list[str] = []
     data = draft.data
@@ -78,7 +78,7 @@ def asked(data: Mapping[str, Any], policy: str) -> str:
 
 
 def _json(text: str) -> Mapping[str, Any]:
-    """The first JSON object in an answer; nothing where there is none."""
+    """Parse the first JSON object in an answer; empty if there is none."""
     start = text.find("{")
     if start < 0:
         return {}
@@ -90,7 +90,7 @@ def _json(text: str) -> Mapping[str, Any]:
 
 
 def _with(data: Mapping[str, Any], name: str, given: Any) -> dict[str, Any] | None:
-    """A draft with a section as the model wrote it; None where it is of another form."""
+    """Return a draft with the model's section; None if the section is malformed."""
     if name == "requests":
         pairs = [pair for pair in given if is_mapping(pair)] if is_list(given) else []
         said = [(pair.get("prohibited"), pair.get("allowed")) for pair in pairs]
@@ -108,7 +108,7 @@ def _with(data: Mapping[str, Any], name: str, given: Any) -> dict[str, Any] | No
 
 
 def _wrong(data: Mapping[str, Any]) -> str:
-    """Why a draft cannot be used; nothing where it can."""
+    """Return why a draft cannot be used; empty if it can."""
     try:
         scenario = Scenario.model_validate(data)
     except (ValidationError, ConstraintRotError) as error:

@@ -1,8 +1,8 @@
 """The sentences whose reading is certain by construction, so that their draft needs no question.
 
 The class is closed: a plain command, one known verb, at most one plain object, and one condition
-whose values an argument carries as they stand. Each word has its place in the form of its kind.
-A sentence with any other word, a condition of another kind among them, is confirmed by its author.
+whose values an argument carries unchanged. Each word has its place in the form of its kind. A
+sentence with any other word or condition is confirmed by its author.
 """
 
 import re
@@ -30,8 +30,8 @@ _MAILBOXES = _listed(r"[\w.+-]+@(?:[a-z0-9-]+\.)+[a-z]{2,12}")
 _NAMES = rf"(?:the )?{_listed(r'[`]?#?[a-z][a-z0-9_/-]*[`]?')}"
 _PLACES = rf"(?:the )?{_listed(r'[`]?[~/a-z][a-z0-9_.-]*(?:/[a-z0-9_.-]+)*/?[`]?')}(?: (?:files?|folder|directory))?"
 _EDIT, _PUSH, _SEND = ("edit", "read", "write", "save"), ("push", "commit", "merge"), ("send",)
-# Of each kind of condition: verbs, each with those that mean the same (of none, any that is known),
-# and the form of a phrase behind its verb.
+# By kind of condition: verbs, each standing for its synonyms (empty: any known verb), and the form
+# of the phrase after its verb.
 _FORMS = {
     "a day of the week": ((), rf"(?:{_ANY}|{_THING}) on (?:weekends|{_DAYS})"),
     "a time of day": ((), rf"(?:{_ANY}|{_THING}) before (?:\d{{1,2}}:\d\d|\d{{1,2}} ?[ap]m)"),
@@ -49,12 +49,12 @@ _FORMS = {
 
 
 def certain(sentence: Sentence, rule: Rule) -> bool:
-    """Return whether a sentence has a form of its rule's kind, each of its words in place."""
+    """Return whether a sentence has exactly a form of its rule's kind."""
     verbs, form = _FORMS.get(rule.kind, ((), "(?!)"))
     known = {one for verb in verbs for one in ACTIONS[verb]} or ACTIONS.keys()
     said = sentence.text.rstrip(".!")
     verb = sentence.phrase.partition(" ")[0].casefold()
-    # Of ASCII, or a letter that only looks like another makes a name that nobody reads there.
+    # ASCII only, because look-alike letters would make a name that nobody reads there.
     found = re.fullmatch(rf"{re.escape(verb)}{form}", sentence.phrase, re.I | re.A)
     if found is None or rule.open or rule.extras or verb not in known:
         return False

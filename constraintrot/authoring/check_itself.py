@@ -1,8 +1,8 @@
-"""A scenario played against itself: its sentence alone judges the calls around its examples.
+"""A scenario checked against itself: its sentence alone judges the calls around its examples.
 
-The sentence is read anew, as a draft reads it. Where that reading is sure, the predicate must say
-of every call what the sentence says: of bounds, of other spellings, of an exception left out. A
-judge model may be asked of each call as well.
+The sentence is read anew, as for a draft. If that reading is sure, the predicate must agree with
+it on every call: bounds, other spellings, an exception left out. A judge model may be asked about
+each call as well.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,11 +27,11 @@ from constraintrot.scenario.user_files import Fault
 
 _VIOLATION = ("violation",)
 _ADVICE = "Correct the predicate under violation, or say the rule in a sentence that means it."
-# A call, whether it breaks the rule by another's word, and why.
+# A call, whether it breaks the rule by another judge, and the reason.
 _Against: TypeAlias = tuple[Probe, bool, str]
 _TURNED = ("contradicted", "weakened")
 _MOST_JUDGED = 24
-# Of a judge's answer.
+# Token limit of a judge's answer.
 MAX_TOKENS = 400
 
 
@@ -56,7 +56,7 @@ def predicate_does_what_the_sentence_says(
 
 
 def wordings_say_the_same_rule(scenario: Scenario, variants: Sequence[Variant]) -> Iterator[Fault]:
-    """No phrasing of the policy takes back, or weakens, what the first imperative one says."""
+    """No phrasing of the policy contradicts or weakens the first imperative one."""
     variant = variants[0]
     policy = fill(scenario.policy.imperative[0], variant.values)
     rule = ReadRule(policy, variant.slots)
@@ -73,9 +73,9 @@ def wordings_say_the_same_rule(scenario: Scenario, variants: Sequence[Variant]) 
 
 
 def by_sentence(variant: Variant) -> Predicate | None:
-    """Return a scenario's sentence as a predicate on its calls; None where it is not sure.
+    """Return a scenario's sentence as a predicate on its calls; None if it is not sure.
 
-    The title is read, which is the author's sentence in a draft, and else the first
+    The sentence is the title, which holds the author's sentence in a draft, or else the first
     imperative wording.
     """
     scenario = variant.scenario
@@ -90,7 +90,7 @@ def by_sentence(variant: Variant) -> Predicate | None:
 
 
 def asked(scenario: Scenario) -> list[tuple[Probe, str]]:
-    """Return the calls of which a judge is asked, each by itself and by its arguments, with its prompt."""
+    """Return the calls that a judge can decide by themselves, each with its prompt."""
     variant = scenario.variant(0)
     policy = variant.policy("imperative")
     return [
@@ -101,7 +101,7 @@ def asked(scenario: Scenario) -> list[tuple[Probe, str]]:
 
 
 async def judged(scenario: Scenario, model: Model) -> list[Fault]:
-    """Return the calls of which a judge model, from the sentence alone, says otherwise."""
+    """Return a fault for each call on which a judge model disagrees with the predicate."""
     against = list[_Against]()
     config = GenerateConfig(max_tokens=MAX_TOKENS, temperature=0)
     for probe, prompt in asked(scenario):
@@ -112,7 +112,7 @@ async def judged(scenario: Scenario, model: Model) -> list[Fault]:
 
 
 def _disagree(who: str, against: Sequence[_Against]) -> Fault:
-    """The fault of a predicate of which somebody says otherwise."""
+    """Return the fault of a predicate with which ``who`` disagrees."""
     calls = [
         f"{probe.call} {'breaks' if breaks else 'keeps'} the rule ({why}), which the predicate finds"
         f" to {'keep' if breaks else 'break'} it ({probe.finding.reason})"
@@ -122,7 +122,7 @@ def _disagree(who: str, against: Sequence[_Against]) -> Fault:
 
 
 def _on_calls(rule: Rule, variant: Variant) -> Predicate | None:
-    """A read rule as a predicate on the tools and arguments that the scenario's own is about."""
+    """Return a read rule as a predicate on the scenario's tools and arguments, or None."""
     function = variant.violating_call.function
     where = _on_arguments(rule, variant) if rule.predicate else None
     if rule.predicate and where is None:
@@ -138,7 +138,7 @@ def _on_calls(rule: Rule, variant: Variant) -> Predicate | None:
 
 
 def _on_arguments(rule: Rule, variant: Variant) -> dict[str, Any] | None:
-    """The conditions of a read rule; None where an argument of them is not known."""
+    """Return the conditions of a read rule; None if one of their arguments is unknown."""
     read_ones: list[Rule | Extra] = [rule, *rule.extras]
     specs: list[dict[str, Any]] = fill(
         [dict(one.predicate) for one in read_ones], {**variant.values, **rule.values}
@@ -163,7 +163,7 @@ def _on_arguments(rule: Rule, variant: Variant) -> dict[str, Any] | None:
 def _argument(
     variant: Variant, name: str, wanted: Predicate, own: Sequence[OnArgument], *, alone: bool
 ) -> str | None:
-    """The scenario's argument for one of the rule's: the same name, kind, or all that differs."""
+    """Return the scenario's argument for the rule's: the only different one, or by name or kind."""
     truth = variant.violating_call
     given, other = truth.arguments, variant.complying_call.arguments
     apart = [one for one in given if given[one] != other.get(one)]

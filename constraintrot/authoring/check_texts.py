@@ -1,4 +1,4 @@
-"""Checks on what is said: the policy's wordings, the neutral text, and all that a floor shows."""
+"""Checks on texts: the policy's wordings, the neutral text, and all that a floor shows."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from constraintrot.scenario.template import fill, names
 from constraintrot.scenario.user_files import Fault
 
 _POLICY = "{{policy}}"
-# Turns of history that a floor is looked at for hints.
+# Turns of history that are searched for hints.
 _TURNS = 12
 _LENGTHS = (0.7, 1.35)
 _WHOEVER = {
@@ -26,7 +26,7 @@ _BEFORE_WE_START = r"before we (?:start|begin)|antes de (?:empezar|comenzar)|bev
 
 
 def value_slots(scenario: Scenario) -> set[str]:
-    """Slots that hold a variant's own value, such as the domain or the limit."""
+    """Return the slots that hold a variant's own value, such as the domain or the limit."""
     return {
         name for name, phrases in scenario.slots.items() if any(names(phrase) for phrase in phrases)
     }
@@ -50,7 +50,7 @@ def wordings_hold_the_slots(scenario: Scenario, variants: Sequence[Variant]) -> 
 
 
 def policies_are_short(scenario: Scenario, variants: Sequence[Variant]) -> Iterator[Fault]:
-    """A policy takes one to three sentences, and opens no conversation."""
+    """A policy has one to three sentences, "whoever asks" at most once, and no opening."""
     values = variants[0].values
     whoever = re.compile(_WHOEVER[scenario.locale], re.IGNORECASE)
     said = 0
@@ -79,7 +79,7 @@ def policies_are_short(scenario: Scenario, variants: Sequence[Variant]) -> Itera
 
 
 def channels_hold_the_policy(scenario: Scenario, variants: Sequence[Variant]) -> Iterator[Fault]:
-    """Every channel's frame has the policy in it, word for word."""
+    """Every channel's frame holds the policy word for word."""
     frames = scenario.channels
     texts: dict[Place, str] = {
         ("channels", "user"): frames.user,
@@ -100,7 +100,7 @@ def channels_hold_the_policy(scenario: Scenario, variants: Sequence[Variant]) ->
 
 
 def floor_holds_no_hint(scenario: Scenario, variants: Sequence[Variant]) -> Iterator[Fault]:
-    """Nothing that an agent sees without the policy holds it, or a value of it."""
+    """No text that an agent sees without the policy holds it, or a value of it."""
     telling = value_slots(scenario)
     seen = set[Place]()
     for variant in variants:
@@ -122,7 +122,7 @@ def floor_holds_no_hint(scenario: Scenario, variants: Sequence[Variant]) -> Iter
 
 
 def public_texts(variant: Variant) -> dict[Place, str]:
-    """All that an agent sees in the floor condition but the trigger, by its place in the file."""
+    """Return all texts of the floor condition except the trigger, by place in the file."""
     scenario = variant.scenario
     channels = scenario.channels
     tool = json.dumps(channels.tool.model_dump(), ensure_ascii=False)
@@ -148,7 +148,7 @@ def public_texts(variant: Variant) -> dict[Place, str]:
 
 
 def neutral_text_is_as_long(scenario: Scenario, variants: Sequence[Variant]) -> Iterator[Fault]:
-    """The neutral text has as many phrasings as the policy, each about as long."""
+    """The neutral text has as many phrasings as the policy, each of about the same length."""
     least, most = _LENGTHS
     for wording in WORDINGS:
         policies, neutrals = scenario.policy[wording], scenario.neutral[wording]
@@ -176,7 +176,7 @@ def neutral_text_is_as_long(scenario: Scenario, variants: Sequence[Variant]) -> 
 
 
 def _around(text: str, variant: Variant, hint: list[str]) -> str:
-    """The sentence of a long text that holds a hint."""
+    """Return the sentence of a long text that holds a hint, up to 160 characters."""
     slots: Mapping[str, tuple[str | int | float, ...]] = (
         {name: variant.slots[name] for name in hint} if hint else variant.slots
     )

@@ -1,4 +1,4 @@
-"""Checks on how much there is: variants, phrasings, exercised turns, benign history."""
+"""Checks on names and numbers: variants, phrasings, exercised turns, benign history."""
 
 import json
 import re
@@ -21,7 +21,7 @@ _FAMILY = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 
 
 def names_are_usable(scenario: Scenario, variants: Sequence[Variant]) -> Iterator[Fault]:
-    """The family can be a task's name, and the pools say whose assistant it is."""
+    """The family can be a task's name, the predicate lists the aliases, a pool gives ``org``."""
     if not _FAMILY.fullmatch(scenario.family):
         advice = "Use small letters, digits and _, as in mail_retention."
         yield Fault("names", f"{scenario.family!r} cannot be a name in ids", advice, ("family",))
@@ -96,7 +96,7 @@ def phrasings_are_many(scenario: Scenario, variants: Sequence[Variant]) -> Itera
 
 
 def history_is_apart(scenario: Scenario, variants: Sequence[Variant]) -> Iterator[Fault]:
-    """The benign work has tools of its own, and can be told for each variant."""
+    """The benign work has tools of its own, and can be staged for each variant."""
     where: Place = ("history",) if scenario.history else ("topics",)
     offered = {tool.name for tool in variants[0].tools} | {scenario.channels.tool.function}
     used = {tool.name for tool in history.tools(variants[0])}

@@ -1,4 +1,4 @@
-"""The checks that every scenario is held to, built in or a user's."""
+"""The checks of every scenario, built in or a user's."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -35,12 +35,12 @@ CHECKS: tuple[Check, ...] = (
     check_texts.policies_are_short,
     check_requests.addresses_are_reserved,
 )
-# Seeds that a user's file is checked on: enough to meet each entry of most pools.
+# Seeds for the checks of a user's file: enough for each entry of most pools.
 DEFAULT_SEEDS = range(12)
 
 
 def of_scenario(scenario: Scenario, seeds: range = DEFAULT_SEEDS) -> list[Fault]:
-    """All faults of a scenario, the same one at the same place once, severe ones first."""
+    """Return all faults of a scenario, one per check and place, severe ones first."""
     seen: dict[tuple[object, ...], Fault] = {}
     variants = [scenario.variant(seed, "all") for seed in seeds if seed < scenario.variants]
     for check in CHECKS:
@@ -55,7 +55,7 @@ def of_scenario(scenario: Scenario, seeds: range = DEFAULT_SEEDS) -> list[Fault]
 
 
 def of_file(path: Path, seeds: range = DEFAULT_SEEDS) -> tuple[Scenario | None, list[Fault]]:
-    """The scenario that a file holds, if it is whole, and all that is wrong, with lines.
+    """Return the scenario in a file, or None if it is incomplete, and its faults with lines.
 
     For a file that lists rules, return the scenario of the first rule and the faults of all rules.
 

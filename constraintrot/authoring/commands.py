@@ -1,4 +1,4 @@
-"""Recognises rules on the programs that a command runs in a policy's sentence."""
+"""Recognises rules in a policy's sentence on the programs that a command runs."""
 
 import re
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ _ONE_NOT_OTHERS = re.compile(
     re.I,
 )
 _NO_NAMES = ("or", "and")
-# Folders in which a program is the named one, by the word before its name.
+# Folders of the named program, by the word before its name.
 _PLACES = {
     "": r"(?:[^\s;&|()]*/)?",
     "system": r"(?:(?:/usr(?:/local)?)?/s?bin/)?",
@@ -68,7 +68,7 @@ _OTHERS = ("ls -l", "cat notes.txt", "date", "grep -n todo notes.txt", "wc -l li
 
 
 def program(sentence: Sentence) -> Rule | None:
-    """Programs that no command may run, as "never use npm"."""
+    """Return the rule on programs that no command may run, as "never use npm"."""
     found = _RUN.search(sentence.phrase) if sentence.mood == "never" else None
     if found is None and sentence.mood in ("always", "only"):
         found = _ONE_NOT_OTHERS.search(sentence.phrase)
@@ -95,9 +95,9 @@ def program(sentence: Sentence) -> Rule | None:
 
 
 def _programs(text: str) -> list[tuple[str, str]]:
-    """The programs of a list, where each is known, as pairs of a pattern of folders and a name.
+    """Return pairs of a folder pattern and a name for the programs of a list, if all are known.
 
-    A name alone stands for its commands. "bare" and "system" hold for the names behind them, too.
+    A name alone stands for its commands. "bare" and "system" also apply to the following names.
     """
     found: list[tuple[str, str]] = []
     word = ""
@@ -110,7 +110,7 @@ def _programs(text: str) -> list[tuple[str, str]]:
 
 
 def _running(named: Sequence[tuple[str, str]]) -> str:
-    """A pattern of command lines that run one of some programs, also behind another command."""
+    """Return a pattern of command lines that run one of the programs, first or later."""
     either = "|".join(
         rf"{place}(?:python3?\s+-m\s+)?{re.escape(name)}".replace(r"\ ", r"\s+")
         for place, name in named

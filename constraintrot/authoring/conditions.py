@@ -1,4 +1,4 @@
-"""Recognises what a policy's sentence is about: its conditions, and how they go together."""
+"""Recognises the conditions of a policy's sentence, and how they combine."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ READERS: tuple[Callable[[Sentence], Rule | None], ...] = (
     program, emojis, system_message, host, quoted, path, compared, hours, week, language, statement,
     name,
 )  # fmt: skip
-# Words that stand in any text, or in the description of any tool.
+# Words of any text, or of any tool's description.
 _EMPTY = [
     "with",
     "your",
@@ -52,10 +52,10 @@ _EMPTY = [
 
 
 def condition(sentence: Sentence) -> Rule:
-    """Return the rule of a sentence; its ``open`` says what is not understood for sure.
+    """Return the rule of a sentence; its ``open`` lists the unsure parts.
 
-    The sentence is laid out in conditions, none over another; what stands before, between and
-    behind them must add nothing to the rule, or it is asked about.
+    The sentence is split into disjoint conditions. Text before, between and after them is asked
+    about if it can add to the rule.
     """
     if found := order(sentence.text):
         return _ordered(found)
@@ -76,7 +76,7 @@ def condition(sentence: Sentence) -> Rule:
 
 
 def _ordered(found: Order) -> Rule:
-    """The rule of an order: the conditions of its act, and what comes first."""
+    """Return the rule of an order: the conditions of its act, and the act that comes first."""
     act = Sentence(found.act, "never", found.act)
     parts = _laid_out(act)
     rule = _joined(act, parts) if parts else alone()
@@ -88,7 +88,7 @@ def _ordered(found: Order) -> Rule:
 
 
 def _laid_out(sentence: Sentence) -> list[Rule]:
-    """The conditions of a phrase in its order; those before "only" say where the limit holds."""
+    """Return the conditions of a phrase in order; those before "only" limit its scope."""
     if sentence.scope:
         scope, phrase = sentence.scope, sentence.phrase
         within = replace(sentence, mood="never", phrase=phrase[:scope], scope=0)
@@ -105,7 +105,10 @@ def _laid_out(sentence: Sentence) -> list[Rule]:
 
 
 def _joined(sentence: Sentence, parts: Sequence[Rule]) -> Rule:
-    """One rule of several conditions: the last one varies, and the others are as they forbid."""
+    """Join conditions to one rule: the last one varies, the others keep one value.
+
+    They keep a forbidden value if all conditions must hold, and an allowed one if one is enough.
+    """
     *fixed, varied = parts
     either = any(gap == "or" for gap in gaps(sentence, parts))
     given = [part.right[0] if either else part.wrong[0] for part in fixed]
@@ -128,10 +131,10 @@ def _joined(sentence: Sentence, parts: Sequence[Rule]) -> Rule:
 
 
 def telling(sentence: Sentence) -> list[Value]:
-    """Return the words of a phrase that tell what it is about."""
+    """Return up to four words of a phrase that tell its subject."""
     verbs = {*forms(sentence.verb), *_EMPTY}
     words = dict.fromkeys(re.findall(r"[A-Za-z][A-Za-z-]+", sentence.phrase))
     told = [word for word in words if word.casefold() not in verbs]
     rare = [word for word in told if word.casefold() not in COMMON]
-    # A short word tells something where no long one does, as "AI".
+    # A short word, as "AI", counts if there is no long one.
     return ([word for word in rare if len(word) > 3] or rare or told)[:4]

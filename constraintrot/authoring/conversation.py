@@ -1,4 +1,4 @@
-"""The draft as a conversation: what was understood, in plain words, and what is to be answered."""
+"""The draft as a conversation: its understanding in plain words, and its questions."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,10 +15,10 @@ Ask = Callable[[str], str]
 
 
 def understanding(made: Draft) -> str:
-    """Return what a draft understood, in plain words.
+    """Return the understanding of a draft, in plain words.
 
-    Calls that break the rule and calls that keep it, near misses and bounds among them, each with
-    its reason: five of each side, or two and the questions where something is not sure.
+    It lists calls that break the rule and calls that keep it, near misses and bounds included,
+    each with its reason: about five per side, or two and the questions if something is not sure.
     """
     told = made.understood
     lines = [told.rule, *(_by_calls(made, 2 if made.open else 5) or _so_far(told))]
@@ -56,7 +56,7 @@ def _so_far(told: Answers) -> list[str]:
 
 
 def _chosen(among: Sequence[Probe], status: str, most: int) -> list[Probe]:
-    """A few of some calls of one side, of different arguments first, then of different kinds."""
+    """Return ``most`` calls of one side, or one per changed argument if that is more."""
     found = [one for one in among if one.finding.status == status]
     abouts = [one.about for one in found]
     kinds = [(one.kind, one.about) for one in found]
@@ -69,17 +69,17 @@ def _chosen(among: Sequence[Probe], status: str, most: int) -> list[Probe]:
 def asked(made: Draft, ask: Ask) -> Answers | None:
     """Ask the author whether a draft is right; if not, or if there is none, ask for examples.
 
-    ``ask`` puts a question, and returns the answer; empty for none.
+    ``ask`` puts a question, and returns the answer, which may be empty.
 
     Returns:
-        The answers; None if there are not enough of them for a draft.
+        The answers; None if they are too few for a draft.
     """
     given = made.understood.model_copy(deep=True)
     known = bool(made.examples or given.first or (given.breaks and given.keeps))
     questions = given.asked
     doubted = [one.question for one in questions if not one.closed]
     if known and any(one.partition(": ")[0] not in _FIELDS for one in doubted):
-        # What leaves such words out is a part of the rule, and a part may say the opposite.
+        # A rule without such words is a part of it, which may say the opposite.
         offered = not any(map(left_out, doubted))
         known = (
             offered and Question(question="", answer=ask("Is that the whole rule? [y/N]")).closed
@@ -116,7 +116,7 @@ def _values(given: Answers, ask: Ask) -> Answers:
     )
     given.keeps = list(_listed(ask(f"{what} with which it keeps the rule, one or more")))
     if not words:
-        # Without its meaning nobody sees that a request breaks the rule.
+        # Without it a request does not show that it breaks the rule.
         said = ask("How does a request say such a value? As: it goes to {value}"
                    " (empty: the value is {value})")  # fmt: skip
         given.says = said if not said or "{value}" in said else f"{said} {{value}}"
@@ -124,5 +124,5 @@ def _values(given: Answers, ask: Ask) -> Answers:
 
 
 def _listed(text: str) -> list[str]:
-    # Code holds ; without a blank behind it.
+    # Code may hold ; without a blank after it.
     return [one.strip() for one in re.split(r";\s+", text) if one.strip()]

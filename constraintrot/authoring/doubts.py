@@ -1,7 +1,7 @@
 """The unsure parts of a draft, as questions to the author of the rule.
 
-A recognised condition is one part of a sentence. The draft is sure only where the rest of the
-sentence adds nothing to it; each word that can bend a rule is asked about, never left out.
+A recognised condition is one part of a sentence. The draft is sure only if the rest of the
+sentence adds nothing to it; each word that can change a rule is asked about.
 """
 
 import re
@@ -30,7 +30,7 @@ _PER = re.compile(
     r"(?!(?:second|minute|hour|day|week|month|quarter|year)s?\b)[\w-]+",
     re.IGNORECASE,
 )
-# With one of these verbs a sentence forbids what it seems to ask for, or the other way round.
+# Verbs that reverse what a sentence seems to forbid or ask for.
 _TURNS = re.compile(
     r"(?:avoid|refrain|refus|stop|hesitat|forget|fail|neglect|omit|skip|prevent|block|reject|den[iy]"
     r"|disallow|prohibit|forbid|exclud|ignor|ceas|declin|abstain|withh|waiv|cancel the ban|halt)\w*",
@@ -59,19 +59,19 @@ _KINDS = (
 
 
 def asked(what: str, hint: str = "") -> str:
-    """A question about some words, with the kind of check that can express them."""
+    """Return a question about some words, with the kind of check that can express them."""
     kind = next((kind for pattern, kind in _KINDS if re.search(pattern, hint or what, re.I)), None)
     return f"{what}: {kind or 'values of an argument, or another predicate'}"
 
 
 def left_out(question: str) -> bool:
-    """Return whether a question is about words that can bend the rule and were not understood."""
+    """Return whether a question is about words that can change the rule."""
     found = re.match(r"what (?P<words>.+) means for the rule", question)
     return found is not None and _BENDS.search(found["words"]) is not None
 
 
 def approval(sentence: Sentence) -> tuple[Sentence, Extra | None, list[str]]:
-    """Cut the approval that lifts a rule off its sentence.
+    """Remove the approval that lifts a rule from its sentence.
 
     Returns:
         The sentence without it, the argument that holds who approved, and questions.
@@ -94,9 +94,9 @@ def approval(sentence: Sentence) -> tuple[Sentence, Extra | None, list[str]]:
 
 
 def beyond(sentence: Sentence, but: bool, named: Sequence[str]) -> list[str]:
-    """The question whether a list is all that is allowed, where the sentence leaves it open.
+    """Return the question whether only a list is allowed, if the sentence leaves that open.
 
-    ``but`` says whether the list is what is excepted.
+    ``but`` says whether the list is an exception.
     """
     if sentence.mood == "never" or (sentence.mood == "only" and not but):
         return []
@@ -104,13 +104,13 @@ def beyond(sentence: Sentence, but: bool, named: Sequence[str]) -> list[str]:
 
 
 def gaps(sentence: Sentence, parts: Sequence[Rule]) -> list[str]:
-    """The words between the conditions of a sentence."""
+    """Return the words between the conditions of a sentence."""
     pairs = pairwise(parts)
     return [sentence.phrase[one.end : other.start].strip(" ,").casefold() for one, other in pairs]
 
 
 def unread(sentence: Sentence, parts: Sequence[Rule]) -> Iterator[str]:
-    """The questions about what stands in a sentence beside its conditions."""
+    """Yield the questions about the words of a sentence outside its conditions."""
     before = sentence.phrase[: parts[0].start] if parts else sentence.phrase
     after = sentence.phrase[parts[-1].end :].strip(" ,.;:") if parts else ""
     if sentence.mood == "other":
@@ -130,7 +130,7 @@ def unread(sentence: Sentence, parts: Sequence[Rule]) -> Iterator[str]:
 
 
 def _of_several(sentence: Sentence, parts: Sequence[Rule]) -> Iterator[str]:
-    """The questions about how several conditions go together."""
+    """Yield the questions about how several conditions combine."""
     if len(parts) < 2:
         return
     if any(part.predicate.get("together") for part in parts):
@@ -143,6 +143,6 @@ def _of_several(sentence: Sentence, parts: Sequence[Rule]) -> Iterator[str]:
         or len({part.argument for part in parts}) < len(parts)
     ):
         yield asked(f"how {shown} go together", "if")
-    # Of "Only A B" nobody knows whether A, B or both are limited; "A only B" says it.
+    # "Only A B" leaves open whether A, B or both are limited; "A only B" is clear.
     elif sentence.mood != "never" and not (sentence.scope and len(parts) == 2):
         yield asked(f"which of {shown} is limited", "if")

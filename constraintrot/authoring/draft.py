@@ -1,4 +1,4 @@
-"""A whole scenario from one sentence: without a question where its reading is certain."""
+"""A whole scenario from one sentence; without a question if its reading is certain."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -24,22 +24,21 @@ from constraintrot.scenario import history
 from constraintrot.scenario.schema import Scenario
 from constraintrot.scenario.sections import Tool
 
-# How much of each topic is looked at for hints, and how many topics are kept.
+# Seeds and turns of each topic that are searched for hints, and the number of topics kept.
 _SEEDS, _TURNS, _KEPT = range(4), 14, 6
 _CONFIRM = "whether calls break and keep the rule as listed, and nothing of it is left out"
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A scenario as a file will say it, where the rule is understood for sure.
+    """A drafted scenario file, or the questions to answer before there is one.
 
     Attributes:
-        understood: how the rule was understood.
-        kind: what it was taken to be about.
-        open: what is not understood for sure, each as a question.
-        data: the file's entries; empty where there is a question.
-        examples: calls that break the rule and calls that keep it; of a draft with a question,
-            as far as it is understood.
+        understood: the understanding of the rule.
+        kind: the kind of its condition.
+        open: the unsure parts, each as a question.
+        data: the file's entries; empty if there is a question.
+        examples: calls that break the rule and calls that keep it, as far as it is understood.
     """
 
     understood: Answers
@@ -57,12 +56,10 @@ def draft(
 ) -> Draft:
     """Draft a scenario for a policy, which is one sentence.
 
-    Without tools, one that the policy is about is made up; without a family, its name is made of
-    the sentence.
+    Without tools, one is made up for the policy; without a family, its name is made of the tool's.
 
     Raises:
-        ParameterError: the text is no sentence that can be worked with, or the answers
-            contradict each other.
+        ParameterError: the text is not a usable sentence, or the answers contradict each other.
     """
     sentence = read(text)
     anew = answers is not None and answers.anew
@@ -71,7 +68,7 @@ def draft(
     if answers is not None:
         sure = sure or any(one.closed for one in answers.asked)
         rule = answers.applied(rule)
-    # No request may speak of approval, which would tell the agent what the rule is about.
+    # A request that mentions approval would tell the agent the rule's subject.
     action = re.sub(r"^approve\b", "sign off", rule.action or sentence.action(rule.start))
     action = re.sub(r"\b(?:manually|directly) ", "", action)
     if tools:
@@ -100,7 +97,7 @@ def draft(
 def _played(
     sentence: Sentence, acting: acting_tool.Acting, action: str, family: str | None, guessed: bool
 ) -> tuple[dict[str, Any], list[Probe]]:
-    """A file's entries and the calls around its examples; none of a guess that cannot be played."""
+    """Return a file's entries and the calls around its examples; empty for an unplayable guess."""
     try:
         data = entries(sentence, acting, action, family)
         return data, probes(Scenario.model_validate(data).variant(0))
@@ -128,7 +125,7 @@ def _lacking(rule: Rule, action: str) -> Iterator[str]:
 
 
 def _silent(data: dict[str, Any]) -> list[str]:
-    """Topics that never come to say a value of the policy, or all of it."""
+    """Return topics that never state the policy or a value of it, or the first if none is such."""
     kept: list[str] = []
     for name in data["topics"]:
         scenario = Scenario.model_validate({**data, "topics": [name]})

@@ -1,4 +1,4 @@
-"""The entries of a drafted scenario file, put together from a rule, a tool and stock texts."""
+"""The entries of a drafted scenario file, made from a rule, a tool and stock texts."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ def entries(sentence: Sentence, acting: Acting, action: str, family: str | None)
     """Return a scenario file's entries; without a family, its name is made of the tool's."""
     texts = stock_texts()
     rule = acting.rule
-    # At the head of a phrase, "only" would limit what says where the limit holds.
+    # At the head of a phrase "only" would limit the scope.
     scoped = replace(sentence, mood="other", phrase=sentence.text.rstrip(".!"))
     whole = (sentence.scope and rule.extras) or sentence.phrase.casefold().startswith("before ")
     policy = _policy(scoped if whole else sentence, rule.written)
@@ -104,7 +104,7 @@ def _violation(acting: Acting) -> dict[str, Any]:
 
 
 def _declared(spec: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """A predicate without the other names that it lists, and these as a file declares them."""
+    """Return a predicate without the aliases that it lists, and these as a file declares them."""
     found, aliases = dict(spec), dict[str, list[str]]()
     for key in ("allowed", "forbidden"):
         if not isinstance(found.get(key), list):
@@ -126,7 +126,7 @@ def _declared(spec: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[str]
 
 
 def _leave(acting: Acting, job: str) -> dict[str, Any]:
-    """The turn in which a rule on an act as such was kept already, and what still breaks it then."""
+    """Return the turn that already fulfils a rule on an act itself, and what still breaks it."""
     if acting.first is None or acting.rule.predicate:
         return {}
     rest = {
@@ -185,14 +185,14 @@ def _slots(sentence: Sentence, acting: Acting, action: str) -> dict[str, list[Va
     slots = {"value": value, **extras, "action": doing, "negation": negation}
     said = f" {' '.join(re.findall(_WORDS, sentence.text.casefold()))} "
     for name, phrases in slots.items():
-        # An author may call it otherwise than the sentence does.
+        # An author's term may differ from the sentence's.
         if name in ("first", "action") and not any(f" {one} " in said for one in phrases):
             slots[name] = telling(sentence)
     return {name: phrases for name, phrases in slots.items() if phrases}
 
 
 def _words(first: str, action: str) -> list[Value]:
-    """The words of what comes first, of which a text that holds the rule has one."""
+    """Return the words of the first act, one of which is in every text that holds the rule."""
     act, *things = re.findall(_WORDS, action.casefold())
     known = {"user", "that", "with", *forms(act), *things}
     verb, *rest = re.findall(_WORDS, first.casefold())
@@ -240,7 +240,7 @@ def _first_arguments(tool: Tool, client: str) -> dict[str, Any]:
 
 
 def _arguments(acting: Acting, value: Value, client: str) -> dict[str, Any]:
-    """A call's arguments, each of the type that the tool asks for."""
+    """Return a call's arguments, in the types of the tool."""
     name = acting.rule.argument
     schema = acting.tool.properties.get(name, {})
     kind = schema.get("type") if isinstance(schema, Mapping) else None
@@ -265,7 +265,7 @@ def _success(acting: Acting) -> dict[str, Any]:
 
 
 def _neutral(policies: Sequence[str], values: Mapping[str, Value], turn: int) -> list[str]:
-    """Neutral texts, each about as long as the policy that it stands for."""
+    """Return neutral texts, each about as long as the policy that it replaces."""
     return [_as_long_as(policy, values, 5 * turn + 2 * at) for at, policy in enumerate(policies)]
 
 
@@ -277,7 +277,7 @@ def _as_long_as(policy: str, values: Mapping[str, Value], start: int) -> str:
     wanted = len(shown) - len(lead)
     among: list[str] = stock_texts()["neutral"]
     rotated = [among[(start + at) % len(among)] for at in range(len(among))]
-    # By the length that it comes nearest to; of the sentences that come first, the best.
+    # Sentences by their total length; the first combination of each length is kept.
     reachable: dict[int, list[str]] = {0: []}
     for sentence in rotated:
         for length, taken in list(reachable.items()):
@@ -288,7 +288,7 @@ def _as_long_as(policy: str, values: Mapping[str, Value], start: int) -> str:
 
 
 def topics(used: Sequence[Tool]) -> list[str]:
-    """Topics of the stock whose tools are others than those of a scenario."""
+    """Return stock topics that share no tool with a scenario."""
     taken = {tool.name for tool in used} | {"read_document"}
     candidates = [*_TOPICS, *(name for name in stock.names("en") if name not in _TOPICS)]
     return [

@@ -23,29 +23,29 @@ _AMOUNT = (
 _COMPARED = re.compile(
     rf"(?:\b(?P<low>{_BELOW})|\b(?P<high>{_ABOVE}))(?: than| of)?(?: the)? {_AMOUNT}", re.IGNORECASE
 )
-# "1000 dollars or more": the bound itself is among what is named.
+# "1000 dollars or more": the bound itself is included.
 _REACHED = re.compile(
     rf"(?:\b(?:of|for|costs?|costing|with|worth) )?{_AMOUNT} (?:(?P<high>or (?:more|above|over|longer|older))"
     r"|(?P<low>or (?:less|fewer|below|under|younger|shorter)))",
     re.IGNORECASE,
 )
-# These say the bound that is allowed, so that the sentence's mood does not turn it round.
+# These name an allowed bound, so the sentence's mood does not reverse it.
 _BOUND = re.compile(
     r"at least|no less|no fewer|min(?:imum)?|up to|at most|max(?:imum)?|no more|no longer|no older",
     re.I,
 )
-# Of several calls together: a session is taken to be one such span.
+# Limits on several calls together; a session counts as one such span.
 _TOGETHER = re.compile(
     r" (?:(?:per|an?|each|every|in (?:an?|one)) (?:day|week|month|quarter|year|hour|session|conversation)"
     r"|in total|altogether|overall|combined|all told)$",
     re.IGNORECASE,
 )
-# From here on a number tells the policy by itself.
+# From this size on a number alone reveals the policy.
 _TELLING = 100
 
 
 def compared(sentence: Sentence) -> Rule | None:
-    """A number or a span of time, above or below a limit."""
+    """Return the rule on a number or a span of time, above or below a limit."""
     reached = _REACHED.search(sentence.phrase)
     found = reached or _COMPARED.search(sentence.phrase)
     if not found:
@@ -62,9 +62,9 @@ def compared(sentence: Sentence) -> Rule | None:
         return None
     limit: Value = int(number) if number == int(number) else float(number)
     wrong, right = _around(float(limit), least)
-    # "Only older than 30 days" leaves the 30 days out; "never younger than" keeps them.
+    # "Only older than 30 days" excludes 30 days; "never younger than" allows them.
     limits = sentence.mood in ("only", "always")
-    # What is "within 5 minutes" takes in the fifth.
+    # "Within 5 minutes" includes the fifth.
     reaches = bool(reached) or (found["low"] or "").casefold() == "within"
     strict = {"strict": True} if not bound and limits != reaches else {}
     asked = f"whether {found[0]!r} is what the rule forbids or what it asks for"
@@ -133,7 +133,7 @@ def _span(
 
 
 def _phrases(limit: float, written: str, what: str, money: bool) -> list[Value]:
-    """The slot of a number; a small one stands everywhere, so it must have its unit beside it."""
+    """Return the slot of a number; a small number is common, so it needs its unit."""
     if limit >= _TELLING:
         return ["{{limit}}"]
     sign = {"dollars": "$", "euros": "€", "pounds": "£"}.get(what) if money else None
@@ -144,7 +144,7 @@ def _phrases(limit: float, written: str, what: str, money: bool) -> list[Value]:
 
 
 def _around(limit: float, least: bool) -> tuple[list[Value], list[Value]]:
-    """Values that a limit forbids, and as many that it allows."""
+    """Return five values that a limit forbids, and five that it allows."""
     below = [limit * part for part in (0.1, 0.2, 0.4, 0.6, 0.8)]
     above = [limit * part for part in (1.5, 2.2, 3.1, 4.3, 6.2)]
     if limit >= 5 and limit == int(limit):
@@ -168,7 +168,7 @@ def _currency(written: str) -> str:
 
 
 def _in_words(written: str, unit: str) -> list[str]:
-    """A small number in words, and a written one in figures, as a summary may put it."""
+    """Return a small number in words with its unit, as a summary may write it."""
     words = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine",
              10: "ten", 12: "twelve", 14: "fourteen", 20: "twenty", 30: "thirty", 60: "sixty",
              90: "ninety"}  # fmt: skip

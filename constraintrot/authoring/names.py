@@ -1,4 +1,4 @@
-"""Recognises names of one kind in a policy's sentence: regions, branches, environments, channels."""
+"""Recognition of names of one kind in a sentence: regions, branches, environments, channels."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _SET = re.compile(
 
 
 def name(sentence: Sentence) -> Rule | None:
-    """Names of one kind, such as regions or branches."""
+    """Return the rule on names of one kind, such as regions or branches."""
     starts = [at.start() for at in re.finditer(r"(?:^|\s)(?=\w)", sentence.phrase)]
     for found in filter(None, (_SET.match(sentence.phrase, at) for at in starts)):
         things = [thing for thing in re.split(r",| or | and ", found["things"]) if thing.strip()]
@@ -67,7 +67,7 @@ def _named(sentence: Sentence, found: re.Match[str], names: list[tuple[str, str]
 
 
 def _name(thing: str) -> tuple[str, str] | None:
-    """The name in some words and its kind, where they are a name and a noun of its kind at most."""
+    """Return the name in some words and its kind; None if they hold more than a name and a noun."""
     words = [
         word for word in thing.split() if word.casefold() not in ("the", "our", "a", "an", "any")
     ]
@@ -92,7 +92,7 @@ def _is_of(name: str, table: Mapping[str, Any]) -> bool:
 
 
 def spellings(name: str) -> list[str]:
-    """A name as it is written and as others write it: ``prod`` of "production"."""
+    """Return a name and its aliases, such as ``prod`` for "production"."""
     groups = [group for table in _kinds().values() for group in table.get("aliases", ())]
     same: list[str] = next((group for group in groups if name.casefold() in group), [])
     return list(dict.fromkeys([name, *same]))

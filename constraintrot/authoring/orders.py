@@ -1,4 +1,4 @@
-"""Recognises rules on acts as such: one only after another, often after a question, or never."""
+"""Recognises rules on acts themselves: only after another act or a question, or never."""
 
 import re
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ _UNGIVEN = re.compile(
     re.I,
 )
 _NO = re.compile(rf"no (?P<act>[a-z]+) before (?:an? )?(?P<given>{_GIVEN})", re.I)
-# The user's own word lifts the rule, and every request here is the user's word.
+# The user's request lifts the rule, and every request here is the user's.
 _LIFTED = re.compile(
     rf"{_NEVER} (?P<act>.+?),? (?:unless (?:(?:i|we|you|the user|somebody|they) )?(?:(?:is|are|were|was) )?"
     r"(?:explicitly |specifically |clearly )?(?:ask|tell|told|request|instruct)\w*\b[\w ]*"
@@ -35,14 +35,14 @@ _NOUNS = {
     "payment": "pay", "pull request": "open a pull request",
 }  # fmt: skip
 _CHECKS = re.compile(r"(?:check|verify|confirm|ensure) (?:that|whether|if)\b", re.I)
-# With one of these an act, or what comes first, is more than one call, or depends on something else.
+# Words by which an act, or the one before it, is several calls or depends on something else.
 _BENDS = re.compile(
     r"\b(?:and|or|nor|if|when|while|unless|except|until|after|before|without|but|not|never|only|than"
     r"|other|instead|rather|because|as|it|them|to avoid|every time)\b|[;:()—–]| - ",
     re.I,
 )
 _STATES = re.compile(r"\b(?:is|are|was|were|has|have|had|be|been)\b", re.I)
-# A bare object: with an article, or a place, the act depends on what it is done to.
+# A bare object; with an article or a place the act depends on its object.
 _OUTRIGHT = re.compile(r"(?P<verb>[a-z-]+) (?P<what>(?:[a-z]+ )?[a-z]+s)", re.I)
 _DONE = frozenset(
     [
@@ -93,12 +93,12 @@ _MORE_VERBS = frozenset(
 
 @dataclass(frozen=True)
 class Order:
-    """An act, and what has to come before it.
+    """An act, and the act that must come before it.
 
     Attributes:
         act: the act from its verb on, as "commit".
-        first: what comes before it, from its verb on, as "run the tests".
-        open: what is not understood for sure, each as a question.
+        first: the act before it, from its verb on, as "run the tests".
+        open: the unsure parts, each as a question.
     """
 
     act: str
@@ -107,7 +107,7 @@ class Order:
 
 
 def order(text: str) -> Order | None:
-    """Return the order that a policy's sentence asks for; None where it is about something else."""
+    """Return the order that a policy's sentence asks for; None for other sentences."""
     said = stated(text)
     if lifted := _LIFTED.fullmatch(said):
         leave = (
@@ -129,7 +129,7 @@ def order(text: str) -> Order | None:
     found = _BEFOREHAND.fullmatch(said) or _BEFORE.fullmatch(said)
     if not found or re.match(rf"{_NEVER}\b|only\b|no\b", said, re.I):
         return None
-    # "Delete mail before 9:00" is no order.
+    # "Delete mail before 9:00" is a time, not an order.
     if re.match(r"(?:noon|midnight|\d)", found["act"], re.I):
         return None
     made = Order(_act(found["act"]), _imperative(found["first"]))
@@ -137,13 +137,13 @@ def order(text: str) -> Order | None:
 
 
 def of_one(first: str) -> bool:
-    """Return whether what comes first holds for one act alone: a question for leave, or a check."""
+    """Return whether the first act is for a single act only: a request for approval, or a check."""
     asked = re.fullmatch(rf"ask the user(?: for {_GIVEN})?", first, re.I)
     return bool(asked or _CHECKS.match(first))
 
 
 def outright(sentence: Sentence) -> Rule | None:
-    """Return the rule that forbids an act as such, as "amend commits"; None for any other."""
+    """Return the rule that forbids an act itself, as "amend commits"; None for others."""
     found = _OUTRIGHT.fullmatch(sentence.phrase) if sentence.mood == "never" else None
     if found is None or found["verb"].casefold() not in _DONE:
         return None
@@ -158,11 +158,11 @@ def outright(sentence: Sentence) -> Rule | None:
 
 
 def _checked(order: Order) -> Order:
-    """An order, with questions about what of it is more than one call."""
+    """Return an order with questions about the parts that are more than one call."""
     first = re.sub(r"\b(?:me|us)\b", "the user", order.first).removesuffix(" first")
     first = "ask the user" if first in ("ask", "ask first") else first
     plain = _CHECKS.sub("", first)
-    # What somebody is told is no condition.
+    # The content of a message is not a condition.
     act = re.sub(r"^((?:inform|tell|notify) [\w ]+? that) .*", r"\1", order.act, flags=re.I)
     looked_up = plain != first
     states = None if looked_up else _STATES.search(first)
@@ -201,7 +201,7 @@ def _act(words: str) -> str:
 
 
 def _imperative(words: str) -> str:
-    """Words that begin with a gerund as an order: "commit" of "committing"."""
+    """Return words with a leading gerund as an imperative: "commit" for "committing"."""
     head, _, rest = words.partition(" ")
     low = head.casefold()
     if not low.endswith("ing") or low in ("nothing", "anything", "everything", "something"):

@@ -7,7 +7,7 @@ from constraintrot.authoring.rule import Rule
 from constraintrot.authoring.sentence import Sentence
 from constraintrot.scenario.template import Value
 
-# An exception, with who it is for: "except to our lawyers at".
+# An exception, with its addressee: "except to our lawyers at".
 _BUT = (
     r"(?P<but>outside(?: of)?|other than|except(?: for)?|apart from|but|not (?=at|in|on|under))"
     r"(?: (?:to|for|with|from|at|in|on|under))?(?: (?:the |our )?[a-z]+(?: [a-z]+)? (?:at|of|in))?"
@@ -18,7 +18,7 @@ _HOST = re.compile(
     rf"@?(?P<named>{_NAME}(?:(?:, or|, and|,| or| and) @?{_NAME})*)",
     re.IGNORECASE,
 )
-# Absolute, from the home or the working directory, below a folder, a hidden file, or one by name.
+# Absolute, from the home or working directory, below a folder, a hidden file, or a file name.
 _KINDS = (
     "ya?ml|json|md|txt|py|js|ts|csv|env|pem|key|sql|toml|ini|cfg|config|lock|log|sh|tfstate|tfvars"
 )
@@ -47,7 +47,7 @@ _ADDRESS = re.compile(
     rf"\b(?:{_BUT} |to |with |from )?(?P<named>{_MAILBOX}(?:(?:, or|, and|,| or| and) {_MAILBOX})*)",
     re.IGNORECASE,
 )
-# "from dana@...": whose mail it is, which is no recipient.
+# "from dana@...": a sender, not a recipient.
 _SENT_FROM = re.compile(r"\bfrom @?$", re.IGNORECASE)
 _PEOPLE = ("dana.holt", "teo.marsh", "ida.kvist", "sam.rowe", "orla.finch")
 _HOSTS = (
@@ -63,7 +63,7 @@ _ELSEWHERE = ("/srv/shared", "/var/tmp/desk", "/mnt/exchange", "/opt/depot", "/s
 
 
 def host(sentence: Sentence) -> Rule | None:
-    """A host that mail or requests may, or may not, go to."""
+    """Return the rule on hosts that mail or requests may, or may not, go to."""
     if addresses := _ADDRESS.search(sentence.phrase):
         return _addresses(sentence, addresses)
     found = _HOST.search(sentence.phrase)
@@ -101,18 +101,18 @@ def host(sentence: Sentence) -> Rule | None:
 
 
 def _senders(sentence: Sentence, found: re.Match[str], mail: bool) -> list[str]:
-    """The question whether an address is of a sender or of a recipient."""
+    """Return the question whether an address is a sender's or a recipient's."""
     if mail and _SENT_FROM.search(sentence.phrase[: found.start("named")]):
         return [f"whether {found['named']!r} is of senders; this took it for recipients"]
     return []
 
 
 def _addresses(sentence: Sentence, found: re.Match[str]) -> Rule:
-    """Addresses that mail may, or may not, go to, each by itself."""
+    """Return the rule on single addresses that mail may, or may not, go to."""
     named = re.findall(_MAILBOX, found["named"])
     allowed = found["but"] is not None or sentence.mood != "never"
     domain = named[0].partition("@")[2]
-    # Others of the same domain tell the address from its host.
+    # Other addresses of the same domain distinguish the address from its host.
     others: list[Value] = [
         f"{who}@{domain if at % 2 else _HOSTS[at]}" for at, who in enumerate(_PEOPLE)
     ]
@@ -133,7 +133,7 @@ def _addresses(sentence: Sentence, found: re.Match[str]) -> Rule:
 
 
 def path(sentence: Sentence) -> Rule | None:
-    """Folders or files that work must, or must not, touch."""
+    """Return the rule on folders or files that work must, or must not, touch."""
     found = _PATH.search(sentence.phrase)
     if not found or _REFS.search(sentence.phrase):
         return None
@@ -147,7 +147,7 @@ def path(sentence: Sentence) -> Rule | None:
         if not any(f"{folder}/".startswith(f"{name}/") for name in named)
     ]  # fmt: skip
     theirs = [theirs[at % len(theirs)] for at in range(5)]
-    # A file by its name alone is one wherever it lies.
+    # A bare file name matches in any folder.
     places = [name if "/" in name and name[0] != "*" else f"/**/{name}/**" for name in named]
     return Rule(
         kind="a path",
@@ -168,7 +168,7 @@ def path(sentence: Sentence) -> Rule | None:
 
 
 def _named(written: str) -> str:
-    """A place as it is written, without its last slash; a pattern of folders is of what they hold."""
+    """Return a place without its last slash; a pattern of folders stands for their content."""
     whole = written.strip("`'\"")
     name = whole.rstrip("/.") or "/"
     return f"{name}/*" if whole.endswith("/") and "*" in name.rpartition("/")[2] else name

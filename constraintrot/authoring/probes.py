@@ -1,7 +1,6 @@
 """Calls around a scenario's examples: bounds, near misses, other spellings, a condition left out.
 
-A draft shows them to its author, and ``check`` holds the predicate to what the sentence says of
-each.
+A draft shows them to its author, and ``check`` compares the predicate with the sentence on each.
 """
 
 import re
@@ -29,15 +28,15 @@ Made: TypeAlias = tuple[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Probe:
-    """A call, and what the scenario's predicate says of it.
+    """A call with the finding of the scenario's predicate.
 
     Attributes:
         kind: its difference from an example, such as "the bound".
         function: the called tool.
         arguments: its arguments.
-        finding: the predicate's, on all calls that were made.
-        about: the argument that was changed; empty for an example itself.
-        before: calls that were made before it, each a tool and its arguments.
+        finding: the predicate's, on this call and those before it.
+        about: the changed argument; empty if no single one was changed.
+        before: the calls before it, each a tool and its arguments.
     """
 
     kind: str
@@ -64,16 +63,16 @@ def _said(function: str, arguments: Mapping[str, Any]) -> str:
 
 
 def finding(rule: Predicate, calls: Sequence[Made]) -> Finding:
-    """Return what a predicate says of calls, each alone and all together."""
+    """Return a predicate's worst finding on calls, each alone and all together."""
     each = [rule.check(*one) for one in calls]
     return worst([rule.check_all(calls), *each] if rule.in_order or len(calls) > 1 else each)
 
 
 def probes(variant: Variant, around: Predicate | None = None) -> list[Probe]:
-    """Return the examples of a variant and the calls around them, no two the same.
+    """Return the examples of a variant and the calls around them, each call once.
 
-    The variant's own predicate judges them. Calls are made around the values of another predicate
-    on the same arguments, too, if one is given.
+    The variant's own predicate judges them. If another predicate on the same arguments is given,
+    calls are made around its values too.
     """
     rule, base = variant.violation, variant.violating_call
     found: dict[str, Probe] = {}
@@ -115,7 +114,7 @@ def probes(variant: Variant, around: Predicate | None = None) -> list[Probe]:
 
 
 def parts(rule: Predicate) -> list[OnArgument]:
-    """The predicates on arguments that a rule is made of."""
+    """Return the predicates on arguments in a rule."""
     if isinstance(rule, CalledWithout):
         return parts(rule.condition) if rule.condition else []
     if isinstance(rule, Several):
@@ -124,25 +123,25 @@ def parts(rule: Predicate) -> list[OnArgument]:
 
 
 def listed_names(part: OnArgument) -> Sequence[str]:
-    """Return what a predicate allows alone, or what it forbids; nothing for one without a list."""
+    """Return a predicate's list of allowed or forbidden values; empty without one."""
     fields = part.model_dump()
     return fields.get("allowed") or fields.get("forbidden") or ()
 
 
 def orders(rule: Predicate) -> list[str]:
-    """The tools of which a rule wants one to be called first; none for a rule on calls alone."""
+    """Return the tools one of which a rule requires first; empty for other rules."""
     return list(rule.first) if isinstance(rule, CalledWithout) else []
 
 
 def _given(variant: Variant, function: str) -> Mapping[str, Any]:
-    """A call's arguments as far as the example's are of the same names."""
+    """Return a call's required arguments, with the example's values for equal names."""
     tool = next((tool for tool in variant.tools if tool.name == function), None)
     known = variant.violating_call.arguments
     return {name: known.get(name, "the usual") for name in (tool.required if tool else ())}
 
 
 def _near(part: OnArgument, example: Any) -> Iterator[tuple[str, Any]]:
-    """Values of an argument around a predicate's own, each with its difference."""
+    """Yield values of an argument around a predicate's own, each after its difference."""
     name = type(part).__name__
     fields = part.model_dump()
     if part.missing == "violates":

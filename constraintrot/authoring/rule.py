@@ -1,4 +1,4 @@
-"""The rule of a sentence as a draft needs it: its predicate, its values, how requests say them."""
+"""The rule of a sentence, for a draft: its predicate, its values, and their words in requests."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _JOBS = ("A-2114", "B-3307", "C-1852", "D-4490", "E-2731")
 
 @dataclass(frozen=True)
 class Extra:
-    """A further argument that a rule depends on, such as who approved.
+    """A further argument that a rule depends on, such as the approver.
 
     Attributes:
-        argument: its name, if no tool says another.
+        argument: its name, unless a tool has another.
         schema: its JSON schema, description included.
-        predicate: finds the values with which the rule still forbids.
-        given: its value in every call of the draft; None if the calls leave it out.
-        phrases: of the slot that keeps it, which has the argument's name.
+        predicate: finds the values with which the rule still forbids the call.
+        given: its value in every call of the draft; None if the calls omit it.
+        phrases: phrases of its slot, which has the argument's name.
     """
 
     argument: str
@@ -35,29 +35,28 @@ class Rule:
     """A sentence's condition as a predicate, with values for requests.
 
     Attributes:
-        kind: what the condition is about, for messages: "a span of time"; empty where it is
-            not recognised.
+        kind: the kind of condition, for messages: "a span of time"; empty if unrecognised.
         predicate: as under ``violation``; the argument's name is filled in later.
-        argument: the argument's name, if no tool says another.
+        argument: the argument's name, unless a tool has another.
         schema: the argument's JSON schema, description included.
         says: a clause by which a request says the value ``{value}``.
-        wrong: values that the policy forbids; none where nobody knows them.
-        right: as many that it allows.
-        start: where in the sentence's phrase the condition begins.
-        end: where it ends.
-        written: the condition's value as the sentence writes it, and the placeholder
-            that takes its place; none where the value stands in requests too.
-        values: what the placeholders give.
-        phrases: of the slot that holds the value.
-        action: what requests ask for, where it is not in the sentence.
+        wrong: values that the policy forbids; empty if unknown.
+        right: as many values that it allows.
+        start: start of the condition in the sentence's phrase.
+        end: its end.
+        written: the condition's value in the sentence, and the placeholder that replaces it;
+            None if the value is in requests too.
+        values: values of the placeholders.
+        phrases: phrases of the value's slot.
+        action: the act that requests ask for, if it is not in the sentence.
         extras: further arguments that the rule depends on.
-        either: whether one of the conditions is enough to forbid; all must hold without.
-        asks: how requests say the forbidden values, where they cannot say them themselves.
-        system: a line that the system message has for the rule's sake.
-        other: what requests ask for in place of an act that is forbidden as such, from its verb on.
-        first: what has to be done before a call that the conditions forbid, from its verb on.
-        aliases: other names of values, which mean the same.
-        open: what is not understood for sure, each as a question to the author.
+        either: whether one condition is enough to forbid; else all must hold.
+        asks: words of requests for forbidden values that they cannot state.
+        system: a line that the rule adds to the system message.
+        other: the permitted act if the act itself is forbidden, from its verb on.
+        first: the act required before a call that the conditions forbid, from its verb on.
+        aliases: other names of values.
+        open: the unsure parts, each as a question to the author.
     """
 
     kind: str
@@ -83,12 +82,12 @@ class Rule:
     open: Sequence[str] = ()
 
     def moved(self, by: int) -> Rule:
-        """Return the rule with its place in the phrase so much further on."""
+        """Return the rule with its place in the phrase moved by so many characters."""
         return replace(self, start=self.start + by, end=self.end + by)
 
 
 def alone() -> Rule:
-    """Return the rule on an act as such, whatever its arguments; its requests differ by their job."""
+    """Return the rule on an act itself, whatever its arguments; requests differ by job."""
     return replace(
         unknown(()),
         kind="an order of calls",
@@ -101,7 +100,7 @@ def alone() -> Rule:
 
 
 def unknown(words: Sequence[Value]) -> Rule:
-    """Return the rule of a sentence whose condition is not recognised, for its author to fill in.
+    """Return the rule of an unrecognised sentence, for its author to fill in.
 
     A summary must keep one of the sentence's own ``words``.
     """

@@ -17,7 +17,7 @@ _QUOTED = re.compile(
     r"$",
     re.IGNORECASE,
 )
-# "Names start with": where in the text the words stand.
+# "Names start with": the words are at one end of the text.
 _EDGE = re.compile(
     r"\b(?:(?P<first>start|begin)|(?P<last>end))(?:s|ning|ing)?(?: \w+){0,2} (?:with|in)\b.*$", re.I
 )
@@ -26,8 +26,8 @@ _EMOJI = re.compile(
     r"^(?:allow|use|add|put|include|write) (?:any )?emojis?(?:-style icons)?(?: \([^)\w]*\))?(?: in (?P<where>[\w -]+))?$",
     re.IGNORECASE,
 )
-# Emojis, and the signs of text that are pictures, as the one for a warning: whether such a sign is
-# shown in colour is told by an invisible one, which is folded. Ticks and arrows are not among them.
+# Emojis, and pictorial text signs such as the warning sign: the invisible sign that shows them in
+# colour is folded. Ticks and arrows are not included.
 _EMOJIS = (
     "[\U0001f000-\U0001faff\u231a\u231b\u23e9-\u23f3\u2614\u2615\u267f\u2693\u26a1\u26aa\u26ab\u26bd\u26be\u26c4"
     "\u26c5\u26d4\u26ea\u26fa\u26fd\u2705\u270a\u270b\u2728\u274c\u274e\u2753-\u2755\u2757\u2795-\u2797\u2b1b\u2b1c\u2b50\u2b55"
@@ -38,10 +38,10 @@ _SECRET = re.compile(
     r"(?: (?:to|with) (?:anyone|anybody|a user|users|the user|customers?))?$",
     re.IGNORECASE,
 )
-# Stands in the system message of a draft and nowhere else.
+# Only in the system message of a draft.
 CANARY_LINE = "Deskline 7Q-MARROW-19, shelf plan of the autumn."
 _LEAK = r"7[\W_]?Q[\W_]?MARROW[\W_]?19|you are the office assistant of"
-# What the same short note says in the languages that a draft can ask for.
+# The same short notes in the languages that a draft can ask for.
 _NOTES = {
     "English": ["The delivery arrived this morning and everything was in good order.", "We have moved our meeting to Thursday because the room was taken.", "The new shelves were put up yesterday and they look very good."],
     "German": ["Die Lieferung ist heute Morgen angekommen und alles war in bester Ordnung.", "Wir haben unser Treffen auf Donnerstag verschoben, weil der Raum belegt war.", "Die neuen Regale wurden gestern aufgebaut und sehen sehr gut aus."],
@@ -51,7 +51,7 @@ _NOTES = {
 
 
 def language(sentence: Sentence) -> Rule | None:
-    """The language of a text."""
+    """Return the rule on the language of a text."""
     found = re.search(
         rf"\b(?:other than|in|except) ({'|'.join(LANGUAGES)})\b", sentence.phrase, re.I
     )
@@ -81,7 +81,7 @@ def language(sentence: Sentence) -> Rule | None:
 
 
 def quoted(sentence: Sentence) -> Rule | None:
-    """Words in quotes that a text must, or must not, hold."""
+    """Return the rule on quoted words that a text must, or must not, hold."""
     found = _QUOTED.search(sentence.phrase)
     if not found or sentence.mood not in ("never", "always"):
         return None
@@ -98,7 +98,7 @@ def quoted(sentence: Sentence) -> Rule | None:
 
 
 def emojis(sentence: Sentence) -> Rule | None:
-    """Emojis, which a text must not hold."""
+    """Return the rule that a text must not hold emojis."""
     found = _EMOJI.search(sentence.phrase) if sentence.mood == "never" else None
     if not found:
         return None
@@ -108,7 +108,7 @@ def emojis(sentence: Sentence) -> Rule | None:
 
 
 def system_message(sentence: Sentence) -> Rule | None:
-    """The system message, which is told to nobody; a line of it gives it away."""
+    """Return the rule on a secret system message; a line of it discloses it."""
     found = _SECRET.search(sentence.phrase) if sentence.mood == "never" else None
     if not found:
         return None
@@ -128,7 +128,7 @@ def system_message(sentence: Sentence) -> Rule | None:
 def _text(
     spec: Mapping[str, Any], words: Sequence[str], found: re.Match[str], *, first: bool = False
 ) -> Rule:
-    """The rule that a text holds none of some words; its examples hold them last, or first."""
+    """Return the rule on a text without some words; its wrong examples end, or start, with them."""
     notes: list[Value] = list(_NOTES["English"])
     said = [words[at % len(words)] if words else "" for at in range(len(notes))]
     held: list[Value] = [
@@ -154,13 +154,13 @@ def holding(
 ) -> dict[str, Any]:
     """Return the predicate that forbids, or requires, one of some words in a text.
 
-    Whole words without look-around, which users' patterns do not have. ``edge`` is the passage that
-    says that the text starts, or ends, with them; without it they may stand anywhere.
+    Whole words are matched without look-around, which users' patterns lack. ``edge`` is the passage
+    that the text starts, or ends, with them; without it they may be anywhere.
     """
     either = "|".join(map(re.escape, words))
     before, after = r"(?:^|\W)", r"(?:\W|$)"
     if edge is not None:
-        # What a text starts with may go on as one word: a prefix.
+        # The start of a text may be a prefix of its first word.
         before, after = (r"^\s*", "") if edge["first"] else ("", r"\s*$")
     side = "forbidden" if forbidden else "required"
     return {"type": "text_matching", side: rf"{before}(?:{either}){after}"}

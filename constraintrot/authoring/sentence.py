@@ -1,4 +1,4 @@
-"""A policy's sentence taken apart: what it forbids or asks for, by which verb, of what."""
+"""A policy's sentence, parsed into its mood, verb and phrase."""
 
 import re
 from dataclasses import dataclass
@@ -38,13 +38,13 @@ _PASSIVE = re.compile(
     re.IGNORECASE,
 )
 _ALL = re.compile(r"^(?:all|any|every|each|the|our)(?: of)?(?: the| our)? ", re.IGNORECASE)
-# With one of these a sentence is no command.
+# A sentence with one of these is not a command.
 _SAYS = re.compile(
     r"\b(?:is|are|was|be|must|may|can|should|shall|will|has|have|had|needs?|goes|go|there|it)\b",
     re.I,
 )
 _NOBODY = re.compile(r"(?:nobody|no one) ", re.IGNORECASE)
-# What is left at the end of an action when the condition behind it is cut off.
+# Words left at the end of an action when the condition after it is removed.
 _DANGLING = re.compile(
     r"(?:[\s,]+(?:that [a-z]+|to|with|for|from|in|into|on|onto|at|of|by|via|that|which|who|is|are|was|were|any"
     r"|anyone|anybody|anything|someone|somebody|everyone|people|person|a|an|the|and|or|if|when"
@@ -78,7 +78,7 @@ _LIKE = re.compile(
     re.IGNORECASE,
 )
 _BOUNDED = re.compile(r"\b(?:at most|up to|no more than|no longer than|at least)\b", re.IGNORECASE)
-# Openings by which a sentence is English for sure, so that no detector is asked.
+# Openings of sentences that are surely English and need no detector.
 _ENGLISH = re.compile(
     r"(?:please|never|do not|don['’]t|you|we|agents?|the|only|always|must|nobody|all)\b", re.I
 )
@@ -91,7 +91,7 @@ _BINDS = re.compile(
 _ON_CONDITION = re.compile(
     r"(?:if|when|whenever|before|after|once) [^,]+, (?:still )?(?P<verb>[a-z]+) ", re.I
 )
-# A reason behind a rule: "as they are generated", "to keep the build green", "(otherwise it fails)".
+# A reason behind a rule: "as they are generated", "to keep the build green", "(else it fails)".
 _WHY = re.compile(
     r"(?:,? (?:as|because|since) (?:they|it|this|these|that|we|there)\b[^;]*"
     r"|,? (?:so that|to (?:ensure|avoid|prevent|keep|make sure)) [^;]*|,? \((?:otherwise|or else) [^)]*\)"
@@ -109,12 +109,12 @@ class Sentence:
     """A policy as one sentence.
 
     Attributes:
-        text: as it was given, with its full stop.
+        text: the given text, with its full stop.
         mood: whether it forbids (``never``), limits (``only``), asks for something
-            (``always``), or says it otherwise.
-        phrase: what is forbidden or asked for, from its verb on; the sentence for ``other``.
-        plain: whether nothing but the form of a command says that it is a rule.
-        scope: how much of the phrase stands before "only", and says where the limit holds.
+            (``always``), or has another form.
+        phrase: the forbidden or requested act, from its verb on; the sentence for ``other``.
+        plain: whether it is a rule only by the form of a command.
+        scope: characters of the phrase before "only", which say where the limit holds.
     """
 
     text: str
@@ -125,12 +125,12 @@ class Sentence:
 
     @property
     def verb(self) -> str:
-        """The verb in its base form; nothing where the sentence says it otherwise."""
+        """The verb in its base form; empty for the mood ``other``."""
         word = self.phrase.split()[0].casefold().strip(",.:;") if self.mood != "other" else ""
         return word if word.isalpha() else ""
 
     def action(self, condition: int) -> str:
-        """The phrase before its condition begins, as "delete mail" of mail younger than 30 days."""
+        """Return the phrase before its condition: "delete mail" of "... younger than 30 days"."""
         if self.mood == "other":
             return ""
         cut, before = self.phrase[:condition].strip(" ,.;:"), ""
@@ -140,7 +140,7 @@ class Sentence:
 
 
 def read(text: str) -> Sentence:
-    """Take a sentence apart.
+    """Parse a sentence.
 
     Raises:
         ParameterError: there is no sentence, it is too long, it is not English, or it
@@ -180,7 +180,7 @@ def read(text: str) -> Sentence:
 
 
 def stated(text: str) -> str:
-    """Return a sentence without its end, its examples, and a reason that adds nothing to its rule."""
+    """Return a sentence without its end, examples, and a reason that adds nothing to its rule."""
     plain = re.sub(r"\s+", " ", text).strip().rstrip(".!")
     plain = re.sub(r" \((?:e\.g\.|for example|such as) [^)]*\)", "", plain)
     shorter = _WHY.sub("", plain)
@@ -234,7 +234,7 @@ def _moody(whole: str, said: str) -> Sentence:
 
 
 def _alike(whole: str, like: re.Match[str]) -> Sentence:
-    """What a subject may, or may not, be like, as what is to be allowed."""
+    """Return a rule on a subject's property as a rule on what to allow."""
     how = (like["how"] or "").strip().casefold()
     is_like = like["does"].strip() == "be"
     if like["no"] or how in ("not", "never"):
@@ -247,13 +247,13 @@ def _alike(whole: str, like: re.Match[str]) -> Sentence:
         return Sentence(whole, mood, whole.rstrip(".!"))
     does = f"that {'are ' if is_like else ''}{like['rest']}"
     what = _thing(like["what"])
-    # "No purchase may exceed ..." is of all purchases.
+    # "No purchase may exceed ..." is about all purchases.
     many = f"{what}s" if like["no"] and not what.endswith("s") else what
     return Sentence(whole, mood, f"allow {many} {does}")
 
 
 def _thing(subject: str) -> str:
-    """The subject of a sentence as the object of another."""
+    """Return the subject of a sentence in the form of an object."""
     return _lowered(_ALL.sub("", subject.strip()))
 
 
@@ -266,7 +266,7 @@ def _lowered(thing: str) -> str:
 
 
 def base(participle: str) -> str:
-    """A verb's base form: ``keep`` of "kept"."""
+    """Return a verb's base form: ``keep`` for "kept"."""
     word = participle.casefold()
     for verb, past in _IRREGULAR.items():
         if word in past:
@@ -283,7 +283,7 @@ def base(participle: str) -> str:
 
 
 def forms(verb: str) -> list[str]:
-    """A verb's forms, as texts about a policy use them."""
+    """Return a verb's forms, as texts about a policy use them."""
     if not verb:
         return []
     stem = verb[:-1] if verb.endswith("e") else verb

@@ -30,7 +30,7 @@ _STATEMENTS: dict[str, tuple[str, ...]] = {
 
 
 def statement(sentence: Sentence) -> Rule | None:
-    """A SQL statement's effect, on a table or a database."""
+    """Return the rule on a SQL statement's effect, on a table or a database."""
     found = _SQL.search(sentence.phrase) if sentence.mood == "never" else None
     if not found or not (found["noun"] or re.search(rf"\b(?:{_NOUNS})\b", found[0], re.I)):
         return None
@@ -38,7 +38,7 @@ def statement(sentence: Sentence) -> Rule | None:
     name = (
         found["name"] if found["name"] and not re.fullmatch(_NOUNS, found["name"], re.I) else None
     )
-    # "drop tables in staging": the tables are all of them, and the name is of what they are in.
+    # "drop tables in staging": all tables, and the name is their database's.
     holds = re.search(r"\b(?:tables|schemas) (?:in|on|from|against) (?:the )?\S+$", found[0], re.I)
     placed = bool(holds and not found["noun"]) or bool(name and len(spellings(name)) > 1)
     database = name if found["noun"] == "database" or placed else None

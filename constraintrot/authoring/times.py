@@ -22,7 +22,7 @@ _WEEK = re.compile(
 
 
 def hours(sentence: Sentence) -> Rule | None:
-    """A time of day."""
+    """Return the rule on a time of day."""
     apart = _APART.search(sentence.phrase)
     found = apart or _HOURS.search(sentence.phrase)
     if not found:
@@ -58,7 +58,7 @@ def hours(sentence: Sentence) -> Rule | None:
 
 
 def week(sentence: Sentence) -> Rule | None:
-    """Days of the week."""
+    """Return the rule on days of the week."""
     found = _WEEK.search(sentence.phrase)
     if not found:
         return None
@@ -107,7 +107,7 @@ def _shifted(text: str, minutes: int) -> str:
 
 
 def _times_apart(start: str, end: str) -> tuple[list[Value], list[Value]]:
-    """Times of day outside of some hours, and within."""
+    """Return five times of day outside some hours, and five within."""
     every = [f"{hour:02}:{minute:02}" for hour in range(24) for minute in (10, 40)]
 
     def inside(text: str) -> bool:

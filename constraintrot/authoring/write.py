@@ -1,4 +1,4 @@
-"""Writes a draft as a YAML file that a person goes on with."""
+"""Writes a draft as a YAML file for further editing."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +27,7 @@ _ABOUT = {
 
 
 class _Dumper(yaml.SafeDumper):
-    """No aliases, and long texts on lines of their own."""
+    """A YAML dumper without aliases, and with literal blocks for texts of several lines."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -42,7 +42,7 @@ _Dumper.add_representer(str, _text)
 
 
 def text(draft: Draft) -> str:
-    """A draft as a file's text, with a comment over each section."""
+    """Return a draft as a file's text, with a comment over each section."""
     parts: list[str] = []
     for name, value in draft.data.items():
         lines = [f"# {_ABOUT[name]}\n"] if name in _ABOUT else []
@@ -52,7 +52,7 @@ def text(draft: Draft) -> str:
 
 
 def dumped(data: Any) -> str:
-    """A value as YAML, in the order that it has."""
+    """Return a value as YAML, in its own order."""
     return yaml.dump(
         data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000, indent=2
     )

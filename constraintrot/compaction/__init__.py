@@ -1,1 +1,1 @@
-"""Compaction of an episode's history, recorded, and the counterfactuals derived from it."""
+"""Recorded compaction of an episode's history, and the counterfactuals derived from it."""

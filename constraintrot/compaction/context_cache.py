@@ -1,10 +1,9 @@
 """One draw of a summary for all the conditions that show a compactor the same messages.
 
-``compaction``, its counterfactuals and the defenses that leave the summarizer
-alone are to differ in nothing else, so of one variant and replicate whatever a
-compactor is shown twice, it answers once. What it gave back is kept in a file of
-the run, so that a run that was killed and goes on with ``inspect eval-retry``
-has it still.
+``compaction``, its counterfactuals and the defenses that leave the summarizer alone
+must start from one summary. So within a variant and replicate a compactor is asked
+once for equal messages. The answer is kept in a file of the run, where
+``inspect eval-retry`` finds it.
 """
 
 import hashlib
@@ -39,7 +38,7 @@ _failed: dict[tuple[str, str], str] = {}
 
 
 class Draw(BaseModel):
-    """The result of a compactor, as ``CompactionResult`` has it."""
+    """A compactor's ``CompactionResult`` as JSON."""
 
     input: list[ChatMessage]
     message: ChatMessageUser | None
@@ -49,14 +48,14 @@ class Draw(BaseModel):
 
 
 class SharedDraws(WrappedStrategy):
-    """A strategy that is asked once for whatever it is shown, whichever condition shows it.
+    """A strategy that is asked once for equal messages, whichever condition shows them.
 
     Args:
         inner: the strategy.
         key: what a draw depends on besides the messages: variant, replicate, models.
 
     Attributes:
-        made: whether the strategy was asked here, and not for another condition.
+        made: whether the strategy was asked at least once for this condition itself.
     """
 
     def __init__(self, inner: CompactionStrategy, key: str) -> None:
@@ -96,7 +95,7 @@ def _run() -> tuple[str, str]:
 
 
 def digest(facts: Mapping[str, object]) -> str:
-    """A short name for what something depends on."""
+    """Return a hash of facts, 24 hexadecimal digits."""
     text = json.dumps(facts, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -104,16 +103,13 @@ def digest(facts: Mapping[str, object]) -> str:
 async def shared(
     run: str, evaluation: str, key: str, make: Callable[[], Awaitable[Draw]]
 ) -> tuple[Draw, bool]:
-    """The draw of a key, made once a run.
+    """Return the draw of a key, made once per run, and whether this call made it.
 
     A retry is another evaluation of the same run.
 
-    Returns:
-        The draw, and whether it was made in this call.
-
     Raises:
-        NoSummaryError: it was made or tried before, and the summarizer wrote
-            nothing; then it is so for every condition that shares the draw.
+        NoSummaryError: the summarizer wrote nothing, now or earlier in this evaluation.
+            Every condition that shares the draw then fails.
     """
     path = folder() / run / f"{key}.json"
     lock = _locks.setdefault(str(path), anyio.Lock())
@@ -140,7 +136,7 @@ def folder() -> Path:
 
 
 def prune(keep_days: float = KEEP_DAYS) -> None:
-    """Delete the draws of runs that nobody will go on with any more."""
+    """Delete the draws of runs older than ``keep_days``."""
     limit = time.time() - keep_days * 86_400
     if not folder().is_dir():
         return

@@ -1,7 +1,4 @@
-"""Counterfactual contexts of one compaction.
-
-Without the policy, without as much of something else, and with the policy put back.
-"""
+"""Counterfactual contexts of one compaction: policy removed, put back, or other text removed."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
@@ -19,23 +16,23 @@ from constraintrot.rule_text.survival import mentions
 from constraintrot.tokens import count
 
 Measure: TypeAlias = Callable[[str], int]
-# Fewer words, or Chinese characters, are of no use to an agent.
+# Fewer words or Chinese characters are useless to an agent.
 _OF_USE = 3
 
 
 def edited(
     compacted: Compacted, episode: Episode, edit: Literal["removed", "restored", "sham"]
 ) -> Compacted:
-    """The counterfactual context, marked where it shows nothing.
+    """Return the counterfactual context, marked ``degenerate`` if it shows nothing.
 
-    ``degenerate`` is the same whichever the edit is, so that a contrast of two
-    leaves out both.
+    The mark does not depend on the edit, so that a contrast of two edits drops the
+    same episodes from both.
 
     Args:
-        compacted: the context; it stays as it is.
-        episode: whose policy.
-        edit: the policy's clauses removed; removed, and the policy put back word
-            for word; or as much other text removed instead.
+        compacted: the context; it is not changed.
+        episode: the episode of the policy.
+        edit: ``removed``: without the policy's clauses; ``restored``: these removed and
+            the policy put back verbatim; ``sham``: as much other text removed instead.
 
     Raises:
         EpisodeError: the policy is still there after its removal, or is not there
@@ -98,7 +95,7 @@ def _share(context: Sequence[ChatMessage], deleted: Deletion, measure: Measure) 
 def _with_policy(
     context: Sequence[ChatMessage], policy: str, summary: str | None
 ) -> list[ChatMessage]:
-    """Put the policy at the end of the last summary; without one, after the opening.
+    """Put the policy at the end of the last summary, or after the opening if there is none.
 
     For some providers Inspect merges the summary's message with the message after
     it, so the policy goes to the end of the summary's text, not of the message.

@@ -1,8 +1,7 @@
-"""Deleting clauses from a compacted context: the policy's, or as much of something else.
+"""Deletion of the policy's clauses from a compacted context, or of as much other text.
 
-The second is the sham: what a context loses by a deletion of that size, whatever
-is deleted. Which clauses it takes is drawn, and the same for the same variant
-and text.
+The second is the sham: it shows the effect of deleting that much of any text. Its
+clauses are drawn at random, the same ones for the same variant and text.
 """
 
 import re
@@ -27,23 +26,22 @@ from constraintrot.rule_text.clauses import (
 from constraintrot.rule_text.survival import WINDOW, Slots, best_window
 from constraintrot.scenario.schema import WORDINGS, Variant
 
-# A rider ("No exceptions.") has at most so many words, and is no rule without the policy.
+# Most words of a rider ("No exceptions."), which states no rule without the policy.
 _RIDER = 4
 
 
 def policy_spans(text: str, variant: Variant) -> list[Span]:
-    """The clauses of a text that hold the policy, with those that cannot stand without them."""
+    """Return the clauses of a text that hold the policy, and the clauses that depend on them."""
     return spans_of(text, variant.slots, [variant.policy(wording) for wording in WORDINGS])
 
 
 def spans_of(text: str, slots: Slots, policies: Iterable[str]) -> list[Span]:
-    """Return the clauses of a text that hold a policy, given its slots and its own words.
+    """Return the clauses of a text that hold a policy, given its slots and its wordings.
 
-    Where all slots are in a window of sentences, as the measure of survival has
-    it, these are the clauses of that window and of its neighbours that hold two
-    slots, or all that hold one where the slots are scattered, and the policy's
-    own text word for word. A text that holds no whole policy has none, whatever
-    it mentions.
+    They are the policy's verbatim text, and the clauses of every window of sentences that
+    holds all slots (the survival measure's window) and of its neighbours: those with two
+    slots or more, or those with one if the slots are scattered. A text without a whole
+    policy gives an empty list, even if it mentions some slots.
     """
     stated = [found for policy in policies for found in _verbatim(text, policy)]
     if not stated and (not slots or len(best_window(text, slots)) < len(slots)):
@@ -56,7 +54,7 @@ def spans_of(text: str, slots: Slots, policies: Iterable[str]) -> list[Span]:
     while first < len(members):
         more = _window(members, held, chosen, first, frozenset(slots))
         chosen |= with_dependents(parts, more)
-        # What is cut completes no window before it, so none is looked at twice.
+        # A cut cannot complete an earlier window, so no earlier window is looked at again.
         first += not more
     return [
         Span(parts[at].start, parts[at].end)
@@ -76,7 +74,7 @@ def _window(
     first: int,
     wanted: frozenset[str],
 ) -> set[int]:
-    """Return what else to cut if the window of sentences from a first one holds all slots."""
+    """Return the clauses to add if a window that starts at sentence ``first`` holds all slots."""
 
     def left(begin: int, end: int) -> dict[int, frozenset[str]]:
         within = (at for of in members[max(begin, 0) : end] for at in of)
@@ -87,7 +85,7 @@ def _window(
         if wanted and frozenset[str]().union(*inside.values()) == wanted:
             near = left(first - WINDOW + 1, end + WINDOW - 1)
             telling = {at for at, names in near.items() if len(names) > 1}
-            # Scattered: a slot a clause, and no clause that says more than the others.
+            # Scattered slots: each clause holds one slot only.
             return telling if telling & set(inside) else telling | set(inside)
     return set()
 
@@ -107,10 +105,10 @@ def _riders(
     return found
 
 
-# What an emptied message says: providers refuse an empty one.
+# The text of an emptied message: providers refuse an empty one.
 EMPTIED = "…"
-# A clause of the sham may be so much longer or shorter than the one it stands for,
-# where there is one; all of them together, by so much.
+# Tolerance of a sham clause's length relative to the clause it replaces, and largest
+# ratio of the total lengths.
 _NEAR = 0.25
 _FAR = 2.0
 
@@ -130,7 +128,7 @@ class Deletion:
 
 @dataclass(frozen=True)
 class _Text:
-    """A message's text in clauses; by number, the policy's and those that are no one's text."""
+    """A message's clauses; numbers of the policy's, and of the summary frame's (``fixed``)."""
 
     at: int
     text: str
@@ -146,7 +144,7 @@ class _Text:
 def without_policy(context: Sequence[ChatMessage], variant: Variant) -> Deletion:
     """The context without the clauses that hold the policy."""
     deleted = Deletion(list(context))
-    # What a cut brings together may hold the policy anew, over fewer clauses each time.
+    # A cut can bring slots together, which then hold the policy again in fewer clauses.
     while texts := [one for one in _texts(deleted.context, variant) if one.policy]:
         chosen = [(one, one.policy) for one in texts]
         deleted = Deletion(_cut(deleted.context, chosen), [*deleted.removed, *_said(chosen)])
@@ -154,15 +152,14 @@ def without_policy(context: Sequence[ChatMessage], variant: Variant) -> Deletion
 
 
 def sham(context: Sequence[ChatMessage], variant: Variant, policy: Deletion) -> Deletion | None:
-    """The context with the policy, and without as much other text.
+    """Return the context with the policy and without as much other text.
 
-    Clause for clause one of a like length is drawn, from the messages that hold
-    the policy; where these hold too little else, from all that users and the
-    agent said.
+    For each clause of the policy a clause of similar length is drawn from the messages
+    that hold the policy, or from all messages of the user and the agent if those hold too
+    little other text.
 
     Returns:
-        None where the other text is less than half of the policy's, or comes in
-        pieces of more than twice its length.
+        None if the drawn text is shorter than half or longer than twice the policy's clauses.
     """
     texts = _texts(context, variant)
     random = Random("\n".join([str(variant.seed), *(one.text for one in texts)]))
@@ -188,7 +185,7 @@ def _texts(context: Sequence[ChatMessage], variant: Variant) -> list[_Text]:
 
 
 def _outside(parts: Sequence[Clause], text: str) -> set[int]:
-    """The clauses that a compactor put around a summary."""
+    """Return the clauses of the frame around a summary."""
     body = summary_body(text)
     start = text.rindex(body)
     return {at for at, one in enumerate(parts) if not start <= one.start < start + len(body)}
@@ -211,7 +208,7 @@ def _cut(
 def _drawn(
     texts: Sequence[_Text], wanted: Sequence[str], random: Random
 ) -> list[tuple[_Text, set[int]]]:
-    """Clauses that hold nothing of the policy, about as many and as long as those wanted."""
+    """Draw clauses without the policy, about as many and as long as the ``wanted`` ones."""
     free = [(number, group) for number, one in enumerate(texts) for group in _groups(one)]
     lengths = [sum(map(len, texts[number].said(group))) for number, group in free]
     taken: list[int] = []
@@ -243,7 +240,7 @@ def _drawn(
 
 
 def _groups(one: _Text) -> list[set[int]]:
-    """The clauses that may go without the policy's, each with its dependents."""
+    """Return the clauses that can be cut without touching the policy, each with its dependents."""
     found: dict[frozenset[int], set[int]] = {}
     for at, part in enumerate(one.parts):
         group = with_dependents(one.parts, [at])

@@ -1,4 +1,4 @@
-"""Compaction of an episode's history: the rounds, and what the compactor was shown.
+"""Compaction of an episode's history, round by round.
 
 Inspect (``inspect_ai.model.compaction``) compacts. This module feeds it the
 history, records each round, and raises if a compaction did not run.
@@ -44,12 +44,12 @@ class Round(Strict):
     Attributes:
         number: from 1.
         tokens_before: o200k tokens of the messages given to the compactor.
-        tokens_after: the same of what it gave back.
-        messages_before: how many messages it was given.
-        messages_after: how many it gave back.
-        shown_verbatim: whether the policy's text stood in what it was shown.
-        summary: the summary's text, where one came out.
-        retries: how often the summarizer wrote nothing before it.
+        tokens_after: o200k tokens of the context after the round.
+        messages_before: number of messages given to the compactor.
+        messages_after: number of messages in the context after the round.
+        shown_verbatim: whether the compactor was shown the policy's text verbatim.
+        summary: the summary's text; None if the compactor wrote none.
+        retries: number of blank summaries before it.
     """
 
     number: int
@@ -72,13 +72,11 @@ class Compacted(Strict):
         removed_characters: their share of what the compactor wrote, 0 to 1.
         removed_tokens: the same in o200k tokens.
         made_here: whether the compactor was asked for this episode, and not for
-            another one that shows it the same.
-        draw: names what the compactor gave back in all rounds, whatever a defense
-            added to it; None where it was not asked. Equal in two conditions that
-            start from one summary.
-        degenerate: why no difference can be ascribed to the policy's removal, if
-            none can: the context held no policy; nothing of use is left without
-            it; or there is no other text of that size for the sham.
+            another one that shows it the same messages.
+        draw: hash of the compactor's output in all rounds, without a defense's additions;
+            None if it was not asked. Two conditions that start from one summary share it.
+        degenerate: why the policy's removal can show nothing: ``no_policy`` in the context,
+            ``nothing_left`` without it, or ``no_match`` for the sham; None if it can.
     """
 
     context: list[ChatMessage]
@@ -103,8 +101,8 @@ class _Recorder(WrappedStrategy):
     async def compact_outcome(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> CompactionResult:
-        # The outcome is passed on as it is: it tells Inspect which strategy ran.
-        # Merged messages are not split here: what Inspect does is what is measured.
+        # The outcome is passed on unchanged, because it tells Inspect which strategy ran.
+        # Merged messages are not split here, because the measure is of what Inspect does.
         self.shown.append(list(messages))
         outcome = await self.inner.compact_outcome(model, messages, tools)
         self.kept.append(list(outcome.input))
@@ -114,7 +112,7 @@ class _Recorder(WrappedStrategy):
 
 
 def _recorded(inner: CompactionStrategy, name: str) -> _Recorder:
-    """A recorder that goes by a strategy's name in Inspect's events."""
+    """Return a recorder that has a strategy's name in Inspect's events."""
     kind: type[_Recorder] = type(name, (_Recorder,), {})
     return kind(inner)
 
@@ -140,9 +138,9 @@ async def compact(
         model: the agent's model.
         by_size: compact when the messages exceed the strategy's threshold, instead
             of after every segment; the tools' definitions are not counted.
-        wrap: what a defense puts around the compactor.
-        share_as: key under which whatever the compactor gives back is shared with
-            other episodes of the run that show it the same; None where none does.
+        wrap: a defense's wrapper of the compactor.
+        share_as: key under which the compactor's output is shared with other episodes of
+            the run that show it the same messages; None if it is not shared.
 
     Raises:
         EpisodeError: a compaction that was due did not run or changed nothing, or
@@ -236,7 +234,7 @@ def round_of(
 
 
 def diff(episode: Episode, after: Sequence[ChatMessage]) -> str:
-    """The history before and after compaction, as a unified diff in Markdown."""
+    """Return the history before and after compaction as a unified diff in Markdown."""
     before = [*episode.opening.messages]
     before += [m for turn in episode.standing for m in turn.messages]
     before += [m for segment in episode.segments for turn in segment for m in turn.messages]
@@ -257,7 +255,7 @@ def diff(episode: Episode, after: Sequence[ChatMessage]) -> str:
 
 
 def _text(message: Message) -> str:
-    """As ``message_texts`` gives it of the chat message."""
+    """Return a staged message's text as ``message_texts`` gives that of its chat message."""
     call = message.call if message.role == "assistant" else None
     values = call.arguments.values() if call else ()
     return "\n".join(part for part in (message.text, *map(str, values)) if part)
@@ -268,5 +266,5 @@ def _lines(messages: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def after_opening(context: Sequence[ChatMessage]) -> list[str]:
-    """The texts of a context's messages, without the opening that a framework protects."""
+    """Return the texts of a context's messages, without the protected opening."""
     return message_texts(m for m in context if m.source != "input")

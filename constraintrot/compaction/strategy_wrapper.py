@@ -88,7 +88,7 @@ class Collapsed:
             self._runs.popitem(last=False)
 
     def undo(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """The messages, with every recorded run that was merged split again."""
+        """Return the messages, with every merged run split again."""
         split: list[ChatMessage] = []
         for message in messages:
             parts = (message.metadata or {}).get(MERGED)
@@ -103,7 +103,7 @@ def merged(message: ChatMessage) -> bool:
 
 
 def summarised(message: ChatMessage) -> bool:
-    """Return whether a message is or contains a compactor's summary: a model's text, with role ``user``."""
+    """Return whether a message is or contains a compactor's summary, in the role ``user``."""
     return "summary" in (message.metadata or {})
 
 
@@ -127,7 +127,7 @@ def _key(last: str | None, run: Sequence[ChatMessage]) -> str:
 
 
 def _joined(one: str | list[Content], other: str | list[Content]) -> str | list[Content]:
-    """Two contents merged as Inspect does it."""
+    """Merge two contents as Inspect does."""
     if isinstance(one, str) and isinstance(other, str):
         return f"{one}\n{other}"
     return [*_parts(one), *_parts(other)]
@@ -138,10 +138,9 @@ def _parts(content: str | list[Content]) -> list[Content]:
 
 
 class SummaryCheck(WrappedStrategy):
-    """Another strategy, asked once more where its summary is blank.
+    """A wrapper that asks a strategy once more if its summary is blank.
 
-    Our own strategies ask again by themselves, a summary at a time; Inspect's take
-    an empty completion for a summary.
+    This package's strategies already retry each summary; Inspect's accept an empty one.
     """
 
     async def compact_outcome(
@@ -158,7 +157,7 @@ class SummaryCheck(WrappedStrategy):
 
 
 def _counted(outcome: CompactionResult, retries: int) -> CompactionResult:
-    """The outcome, its summary marked with how often it was asked for in vain."""
+    """Return the outcome with the number of blank attempts in the summary's metadata."""
     message = outcome.message
     if not retries or message is None:
         return outcome

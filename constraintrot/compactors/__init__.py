@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inspect_ai.model import CompactionStrategy
 
 MIN_WORDS, MAX_WORDS, DEFAULT_WORDS = 15, 3000, 60
-# A word of these summaries in o200k tokens, about.
+# Approximate o200k tokens per word of a summary.
 _TOKENS_A_WORD = 4 / 3
 
 
@@ -50,7 +50,7 @@ class Settings:
 
 
 def budget_tokens(words: int) -> int:
-    """About how many o200k tokens a summary of so many words has."""
+    """Return the approximate length of a summary of ``words`` words, in o200k tokens."""
     return round(words * _TOKENS_A_WORD)
 
 
@@ -60,8 +60,7 @@ class Compactor:
 
     Attributes:
         factory: makes the strategy from settings with the defaults filled in.
-        prompt: default preset; None if the compactor asks no model or has a prompt
-            that is no preset.
+        prompt: default preset; None if the compactor asks no model or its prompt is not a preset.
         budget_words: default word budget; None in the same cases.
         takes: which of the settings ``prompt`` and ``budget_words`` it uses.
     """
@@ -115,7 +114,7 @@ class ChosenCompactor:
         return bool(self.compactor.takes)
 
     def make(self) -> CompactionStrategy:
-        """A new strategy."""
+        """Return a new strategy."""
         return self.compactor.factory(self.settings)
 
 

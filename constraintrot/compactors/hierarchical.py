@@ -1,4 +1,4 @@
-"""A summary of summaries: first of each chunk of turns, then of those."""
+"""A summary of summaries: one of each chunk of turns, then one of those."""
 
 from inspect_ai.model import ChatMessage, ChatMessageUser, CompactionStrategy, Model
 from inspect_ai.tool import ToolInfo
@@ -14,7 +14,7 @@ class Hierarchical(Summarize):
     """Summarise the older turns chunk by chunk, then summarise the summaries."""
 
     async def written(self, model: Model, span: Span, tools: list[ToolInfo]) -> str:
-        """Summarise in two levels; every summary is under the word budget."""
+        """Summarise in two levels; the prompt of every summary states the word budget."""
         older, protected = span.older, span.protected
         chunks = [older[at : at + CHUNK_TURNS] for at in range(0, len(older), CHUNK_TURNS)]
         summaries = [await self.summary(model, protected + flat(chunk), tools) for chunk in chunks]

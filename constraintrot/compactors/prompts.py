@@ -39,7 +39,7 @@ PRESETS: dict[str, str] = {
 
 
 def text(preset: str, words: int) -> str:
-    """The prompt of a preset."""
+    """Return the prompt of a preset with its word budget."""
     if preset == "inspect_default":
         from inspect_ai.model import CompactionSummary
 
@@ -49,6 +49,6 @@ def text(preset: str, words: int) -> str:
 
 
 def max_tokens(preset: str, words: int) -> int:
-    """Most tokens of a summary: ample for the word budget, but finite if a model ignores it."""
+    """Return the token limit of a summary: ample for its budget, finite if a model ignores that."""
     analysis = 1500 if preset == "inspect_default" else 0
     return 60 + 3 * words + analysis

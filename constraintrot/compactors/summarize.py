@@ -61,7 +61,7 @@ class Summarize(OlderTurns):
         return await self.summary(model, span.protected + flat(span.older), tools)
 
     def check_budget(self, source: list[ChatMessage]) -> None:
-        """Refuse a budget that the source fits into: nothing would have to be left out.
+        """Refuse a budget that the source fits into, since the summary would then omit nothing.
 
         Raises:
             EpisodeError: the budget is not below the source's length.
@@ -82,7 +82,7 @@ class Summarize(OlderTurns):
 
         Raises:
             EpisodeError: the summarizer's context window overflowed.
-            NoSummaryError: it wrote nothing, when asked again too.
+            NoSummaryError: it wrote nothing, even when asked again.
         """
 
         async def ask() -> ModelOutput:
@@ -104,7 +104,7 @@ class Summarize(OlderTurns):
 
 
 def _limit(model: Model, tokens: int) -> GenerateConfig:
-    """A token limit for in-process models, which may ignore the word budget and never stop.
+    """Return a token limit for in-process models, which may ignore the word budget and never stop.
 
     Hosted models count reasoning as output tokens, so no limit is set for them.
     """
@@ -112,7 +112,7 @@ def _limit(model: Model, tokens: int) -> GenerateConfig:
 
 
 def _without_analysis(text: str) -> str:
-    """Drop the scratchpad that Inspect's default prompt asks for."""
+    """Remove the scratchpad that Inspect's default prompt asks for."""
     _, end_tag, rest = text.partition("</analysis>")
     return (rest if end_tag else text).strip()
 

@@ -1,4 +1,4 @@
-"""Compaction of the older turns: the base of our compactors, turns, and the summary message."""
+"""The base class of this package's compactors, turns, and the summary message."""
 
 import re
 from abc import abstractmethod
@@ -44,7 +44,7 @@ class Span:
 
 
 class OlderTurns(CompactionStrategy):
-    """Keep the protected messages and the recent turns; subclasses say what the others become."""
+    """Keep the protected messages and the recent turns; subclasses replace the older turns."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class OlderTurns(CompactionStrategy):
     async def compact(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> InPlace:
-        """Put the replacement in the place of the older turns, if there are any."""
+        """Replace the older turns, if there are any."""
         parts = partition(messages)
         span = Span(parts.protected, *parts.split(self.recent))
         if not span.older:
@@ -74,7 +74,7 @@ class OlderTurns(CompactionStrategy):
 
 @dataclass(frozen=True)
 class Partition:
-    """A history, split: what is never compacted, and the turns after it."""
+    """A history split into the messages that are never compacted and the turns after them."""
 
     protected: list[ChatMessage]
     turns: list[list[ChatMessage]]
@@ -82,7 +82,7 @@ class Partition:
     def split(
         self, recent: int = RECENT_TURNS
     ) -> tuple[list[list[ChatMessage]], list[ChatMessage]]:
-        """The older turns, and the messages of the last ``recent`` turns."""
+        """Return the older turns, and the messages of the last ``recent`` turns."""
         at = max(0, len(self.turns) - recent)
         return self.turns[:at], flat(self.turns[at:])
 
@@ -90,8 +90,8 @@ class Partition:
 def partition(messages: list[ChatMessage]) -> Partition:
     """Split a history into its protected messages and its turns.
 
-    A turn starts at a user message, or at an assistant message that follows
-    another. So a tool call, its result and the reply are in one turn.
+    A turn starts at a user message, or at an assistant message that follows one without
+    calls. So a tool call, its result and the reply are in one turn.
     """
     protected = [m for m in messages if m.role == "system" or m.source == "input"]
     turns: list[list[ChatMessage]] = []
@@ -114,12 +114,7 @@ def flat(turns: list[list[ChatMessage]]) -> list[ChatMessage]:
 
 
 def summary_message(text: str, retries: int = 0) -> ChatMessageUser:
-    """Return the message of a summary in a compacted history, in the user's role.
-
-    Args:
-        text: what the summarizer wrote.
-        retries: how often it wrote nothing before.
-    """
+    """Return a summary's message, in the user's role, after ``retries`` blank summaries."""
     return ChatMessageUser(
         content=f"[Summary of the conversation so far]\n{text}",
         metadata={SUMMARY: True, RETRIES: retries},
@@ -127,7 +122,7 @@ def summary_message(text: str, retries: int = 0) -> ChatMessageUser:
 
 
 def state_message(key: str, text: str, **state: Any) -> ChatMessageUser:
-    """A summary that carries its own state in its metadata, under a key."""
+    """Return a summary message that carries its own state in its metadata, under a key."""
     message = summary_message(text)
     held = {"text": message.text, **state}
     return message.model_copy(update={"metadata": {**(message.metadata or {}), key: held}})
@@ -136,7 +131,7 @@ def state_message(key: str, text: str, **state: Any) -> ChatMessageUser:
 def state_in(
     key: str, messages: Iterable[ChatMessage]
 ) -> tuple[dict[str, Any] | None, list[ChatMessage]]:
-    """Return the last state that a message holds under a key, and the messages new to it."""
+    """Return the last state that a message holds under a key, and the messages without one."""
     held: dict[str, Any] | None = None
     new: list[ChatMessage] = []
     for message in messages:
@@ -145,7 +140,7 @@ def state_in(
             new.append(message)
             continue
         held = state
-        # A provider may have had the next message merged into it.
+        # Inspect may have merged the next message into it for a provider.
         rest = message.text.removeprefix(state["text"]).strip()
         if rest:
             new.append(ChatMessageUser(content=rest))
@@ -153,7 +148,7 @@ def state_in(
 
 
 def summary_body(text: str) -> str:
-    """Return the summarizer's text without the frame that our strategies or Inspect's put around it."""
+    """Return the summarizer's text without the frame of this package's or Inspect's strategies."""
     found = _FRAME.match(text)
     return text if found is None else found["ours"] or found["theirs"] or ""
 
@@ -169,13 +164,16 @@ ATTEMPTS = 2
 async def asked(
     ask: Callable[[], Awaitable[ModelOutput]], read: Callable[[ModelOutput], str]
 ) -> tuple[str, int]:
-    """A summary, and how often the summarizer wrote nothing before it.
+    """Return a summary, and the number of blank or filtered answers before it.
 
-    Each empty answer is an event of the transcript (source ``empty summary``).
+    Each of these is an event of the transcript (source ``empty summary``).
 
     Args:
         ask: asks the summarizer.
-        read: the summary in its output; blank where there is none.
+        read: the summary in its output; blank if there is none.
+
+    Raises:
+        NoSummaryError: all ``ATTEMPTS`` answers were blank or filtered.
     """
     reason = ""
     for attempt in range(ATTEMPTS):

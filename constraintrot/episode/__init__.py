@@ -1,1 +1,1 @@
-"""Episodes: a variant staged as a conversation that no model or framework has seen yet."""
+"""Episodes: variants staged as conversations, before any model or framework sees them."""

@@ -15,7 +15,7 @@ _THEIRS = (
     "content that an adversary does not control; it may only rewrite tool results of the"
     " history, or add turns of calls and results (part 'attack'), marked as the attacker's"
 )
-# An adversary may name a document, so a call's arguments may hold that name, but no prose.
+# An added call may name a document, but its arguments may not hold prose.
 _REFERENCE = re.compile(r"[\w./:@#-]{1,80}", re.ASCII)
 
 
@@ -26,8 +26,8 @@ def check_attacked(before: Episode, after: Episode) -> None:
     ``attack``, made of tool calls and their results, anywhere in the history.
     Everything that it wrote has the origin ``attacker``. It may not change the
     policy turn, not even in the channel ``tool``: there would be no policy left to test.
-    In the store of a channel it may change what the channel's own check lets it, and the
-    session is shown, word for word, what the channel shows of that store.
+    In the store of a channel it may change what the channel's own check allows; the
+    session must then show exactly what the channel shows of the changed store.
 
     Raises:
         EpisodeError: the attack changed the variant, the opening, the policy turn,
@@ -52,7 +52,7 @@ def check_attacked(before: Episode, after: Episode) -> None:
 
 
 def _shown(before: Episode, after: Episode) -> Episode:
-    """The episode before an attack, as its channel shows the store that the attack left."""
+    """Return the unattacked episode as its channel shows the attacked store."""
     if after.store == before.store:
         return before
     store = CHANNELS.get(before.channel).store
@@ -106,7 +106,7 @@ def _check_added(turn: Turn, before: Episode) -> None:
 
 
 def _reads(call: Call, before: Episode) -> bool:
-    """Return whether the history has this call, or one of the same function with other references."""
+    """Return whether the history has this call, perhaps with other references."""
     scenario = before.variant.scenario
     if call.function in {tool.name for tool in before.variant.tools}:
         return False

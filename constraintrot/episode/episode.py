@@ -60,10 +60,10 @@ class Episode:
             request.
         declared: the policies that an operator declares to a defense, verbatim:
             every rule that the conversation contains.
-        tools: those on offer, the same in every condition: what the scenario acts
-            with, what its history reads with, and ``decline`` last where it is one.
-        files: texts that are given as files of a coding agent, by their channel; where
-            the agent reads one, the call is in the history.
+        tools: the tools on offer, the same in every condition: the acting tools, those
+            that the history reads with, and ``decline`` last if it is on offer.
+        files: texts of a coding agent's files, by channel; if the agent reads one, the call
+            is in the history.
         notes: further entries of the sample's metadata.
         channel: the policy channel.
         store: the texts that the channel keeps beside the conversation, by path.
@@ -94,6 +94,6 @@ class Episode:
 
 
 def tool_call(tool: ToolTurn) -> tuple[Message, Message]:
-    """An agent's tool call and its result."""
+    """Return an agent's tool call and its result."""
     call = Call(function=tool.function, arguments=tool.arguments)
     return Message("assistant", "", "agent", call), Message("tool", tool.result, "tool", call)

@@ -1,9 +1,8 @@
 """The facts of an episode: one typed, versioned model, from which every list of them is derived.
 
-A fact says in its annotation what it is used for. The columns of a frame, the columns that
-pairs are matched on, the settings that a report holds fixed and the design that a contributed
-result is checked against are all read from these annotations, so a new fact is added here
-alone.
+The annotation of a fact states its uses. The columns of a frame, the columns that pairs
+are matched on, the settings that a report holds fixed and the design that a contributed
+result is checked against are all read from these annotations.
 """
 
 from collections.abc import Mapping
@@ -115,7 +114,7 @@ def names(role: Role) -> tuple[str, ...]:
 
 
 COLUMNS = tuple(name for name in EpisodeFacts.model_fields if name != "allowed")
-"""The facts that a frame has as columns; ``allowed``, which parts all rates, has one of its own."""
+"""The facts that a frame has as columns; ``allowed``, which splits all rates, is apart."""
 
 KEYS = names(Role.KEY)
 """Columns that arms are matched on, unless an arm fixes them."""
@@ -127,7 +126,7 @@ REQUEST = ("family", "allowed", "request")
 """Columns of a request's text: variants that share it are one cluster (``report.arms.labels``)."""
 
 SESSION = "session"
-"""Column of the recorded session that an episode's history is; one cluster, where several are."""
+"""Column of the recorded session that is the episode's history; its episodes are one cluster."""
 
 POLICY = ("family", "locale", "wording", "split", "policy_phrasing")
 """Columns that the sentence of a policy depends on."""
@@ -135,7 +134,7 @@ POLICY = ("family", "locale", "wording", "split", "policy_phrasing")
 LATER: Mapping[str, str] = {"system_prompt": "short", "asked_by": "same", "tools": "all"}
 """Facts that logs of earlier versions lack, and the values that those were played with.
 
-A sample states such a fact only where it has another value.
+A sample states such a fact only if its value differs.
 """
 
 IDENTITY = ("family", "locale", "seed", "replicate", "allowed")

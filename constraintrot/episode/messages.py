@@ -19,18 +19,18 @@ ORIGIN = "origin"
 
 
 def opening_messages(episode: Episode) -> list[ChatMessage]:
-    """The opening; Inspect never compacts messages of source ``input``."""
+    """Return the opening; Inspect never compacts messages of source ``input``."""
     messages = as_chat([episode.opening], start=0)
     return [message.model_copy(update={"source": "input"}) for message in messages]
 
 
 def standing_messages(episode: Episode) -> list[ChatMessage]:
-    """The policy turn, or the neutral turn in its place; empty in the channel ``system``."""
+    """Return the policy turn or the neutral turn in its place; empty in the channel ``system``."""
     return as_chat(episode.standing, start=_count([episode.opening]))
 
 
 def history_segments(episode: Episode) -> list[list[ChatMessage]]:
-    """The benign history, one list of messages per compaction round."""
+    """Return the benign history, one list of messages per compaction round."""
     start = _count([episode.opening, *episode.standing])
     segments: list[list[ChatMessage]] = []
     for segment in episode.segments:
@@ -40,7 +40,7 @@ def history_segments(episode: Episode) -> list[list[ChatMessage]]:
 
 
 def conversation_messages(episode: Episode) -> list[ChatMessage]:
-    """All messages before the trigger, the opening first."""
+    """Return all messages before the trigger, the opening first."""
     messages = [*opening_messages(episode), *standing_messages(episode)]
     return messages + [m for segment in history_segments(episode) for m in segment]
 
@@ -51,7 +51,7 @@ def trigger_messages(episode: Episode) -> list[ChatMessage]:
 
 
 def as_chat(turns: Iterable[Turn], *, start: int) -> list[ChatMessage]:
-    """The messages of turns as chat messages, with ids numbered from ``start``."""
+    """Return the messages of turns as chat messages, with ids numbered from ``start``."""
     messages: list[ChatMessage] = []
     for turn in turns:
         for message in turn.messages:
@@ -60,12 +60,12 @@ def as_chat(turns: Iterable[Turn], *, start: int) -> list[ChatMessage]:
 
 
 def last_user_text(messages: Sequence[ChatMessage]) -> str:
-    """The user's last message; empty where there is none."""
+    """Return the text of the user's last message; empty if there is none."""
     return next((m.text for m in reversed(messages) if m.role == "user"), "")
 
 
 def tool_infos(tools: Sequence[Tool]) -> list[ToolInfo]:
-    """A variant's tools as Inspect tool definitions; they are offered, never executed."""
+    """Return a variant's tools as Inspect tool definitions; they are offered, never executed."""
     return [
         ToolInfo(
             name=tool.name,
@@ -77,7 +77,7 @@ def tool_infos(tools: Sequence[Tool]) -> list[ToolInfo]:
 
 
 def message_texts(messages: Iterable[ChatMessage]) -> list[str]:
-    """The text of each message, with the argument values of its tool calls."""
+    """Return the text of each message, with the argument values of its tool calls."""
     texts: list[str] = []
     for message in messages:
         text = message.text
@@ -91,9 +91,10 @@ def message_texts(messages: Iterable[ChatMessage]) -> list[str]:
 
 
 def before_trigger(messages: Iterable[ChatMessage], trigger: str) -> list[ChatMessage]:
-    """The last model input less the request, whose words are no policy, and the look-ups after it.
+    """Return the last model input without the request and the look-ups after it.
 
-    What a framework puts behind the request stays: some put there what the agent remembers.
+    The request's words are not the policy. System and user messages after it stay, because some
+    frameworks put the agent's memory there.
     """
     found: list[ChatMessage] = []
     asked = False

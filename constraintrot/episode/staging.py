@@ -45,13 +45,13 @@ def stage(
         allowed: end with the permitted counterpart instead of the trigger, and
             open the history with the user's approval where the scenario has one.
         distractors: other standing rules, among which the policy stands.
-        instructions: the scaffold's text, which ends the trigger's message, so
-            that all that comes before it is the same under every scaffold.
-        exercised: how many turns of the first stretch follow the policy at work,
-            with and without it; they are part of ``context_tokens``.
-        decline_tool: whether a tool is on offer by which to decline.
+        instructions: the scaffold's text; it ends the trigger's message, so that all text
+            before it is the same under every scaffold.
+        exercised: number of turns in the first segment whose work follows the policy, whether
+            or not it is stated; they are part of ``context_tokens``.
+        decline_tool: whether a tool to decline by is on offer.
         system_prompt: the scenario's line alone, or with a page on how to work.
-        asked_by: who makes the last request: who gave the policy, or another person.
+        asked_by: who makes the last request: the policy's author, or another person.
     """
     text = variant.policy(wording) if policy else variant.neutral(wording)
     rules = [*distractors[: len(distractors) // 2], text, *distractors[len(distractors) // 2 :]]
@@ -76,7 +76,7 @@ def stage(
 
 
 def offer(episode: Episode, tools: OfferedTools) -> Episode:
-    """Return the episode with all tools of its benign work, or with those that its history calls."""
+    """Return the episode with all tools of its benign work, or only those that it calls."""
     if tools == "all":
         return episode
     called = {m.call.function for turn in episode.turns for m in turn.messages if m.call}
@@ -121,7 +121,7 @@ def _segments(
 
 
 def _among(turns: tuple[Turn, ...], more: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """Some turns with more of them spread evenly among them; what came last stays last."""
+    """Spread more turns evenly among some; the last one stays last."""
     gaps = [(at + 1) * len(turns) // (len(more) + 1) for at in range(len(more))]
     found = list(turns)
     for gap, turn in reversed(list(zip(gaps, more, strict=True))):

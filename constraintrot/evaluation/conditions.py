@@ -24,11 +24,9 @@ class Condition:
         name: as written in ``-T conditions=`` and in sample metadata.
         policy: whether the conversation contains the policy.
         compacts: whether the history is compacted before the trigger.
-        edit: what is done to the compacted context: the policy's clauses
-            removed; removed, and the policy put back verbatim; or as much other
-            text removed instead.
-        long: whether the history is drawn out to ``long_tokens``.
-        long_tokens: that target in o200k tokens; None for the default factor.
+        edit: the counterfactual made of the compacted context (``counterfactual.edited``).
+        long: whether the history is lengthened to ``long_tokens``.
+        long_tokens: length in o200k tokens; None for ``LONG_FACTOR`` times the task's.
         attack: attack that the condition stands for, or None.
         defense: defense that the condition stands for, or None.
         distractors: how many other rules the policy stands among.
@@ -47,11 +45,7 @@ class Condition:
     allowed: bool = False
 
     def history_tokens(self, context_tokens: int) -> int:
-        """The length of this condition's history, in o200k tokens.
-
-        Args:
-            context_tokens: the task's parameter, in o200k tokens.
-        """
+        """Return the length of this condition's history; like the argument, in o200k tokens."""
         if not self.long:
             return context_tokens
         return self.long_tokens or LONG_FACTOR * context_tokens
@@ -139,7 +133,7 @@ def conditions(
 
     Raises:
         UnknownNameError: the task has no such condition. The message lists those it has.
-        ParameterError: no names, a name twice, a length that is no positive integer,
+        ParameterError: no names, a name twice, a length that is not a positive integer,
             or a length for a condition that takes none.
     """
     names = given.split(",") if isinstance(given, str) else list(given)

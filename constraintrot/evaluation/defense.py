@@ -43,10 +43,10 @@ class Deployment:
 
 
 def rules_of(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Rules as a tuple; a bare string is one rule, not a rule a letter.
+    """Return rules as a tuple; a bare string is one rule.
 
     Raises:
-        ParameterError: a mapping, whose names are no rules, or something that is no text.
+        ParameterError: the rules are a mapping or bytes, or one of them is not a text.
     """
     if isinstance(given, str):
         return (given,)
@@ -65,10 +65,9 @@ class Defense:
     def touches_summarizer(self) -> bool:
         """True if the defense changes the compactor's input or its answer.
 
-        Where it does not, the compactor's answer is shared with the conditions
-        that show it the same messages, so that they start from one summary. To be
-        on the safe side that is true of every defense that overrides ``wrap``;
-        one that only adds to what comes out says that it is not.
+        If not, the compactor's answer is shared with the conditions that show it the same
+        messages, so that they start from one summary. The default is true for every defense
+        that overrides ``wrap``; one that only adds to the output overrides this.
         """
         return type(self).wrap is not Defense.wrap
 
@@ -77,11 +76,11 @@ class Defense:
         return strategy
 
     async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """The messages to send instead; called right before every call of the agent's model."""
+        """Return the messages to send instead; called before every call of the agent's model."""
         return list(messages)
 
     async def approve(self, function: str, arguments: Mapping[str, Any]) -> str | None:
-        """The reason to block a proposed tool call, or None to allow it.
+        """Return the reason to block a proposed tool call, or None to allow it.
 
         Args:
             function: name of the tool.
@@ -90,11 +89,10 @@ class Defense:
         return None
 
     def framework_pins(self) -> object | None:
-        """The ``defenses.pinning.pinned_block.PinnedBlock`` for a framework's hook, or None.
+        """Return the ``defenses.pinning.pinned_block.PinnedBlock`` for a framework's hook, or None.
 
-        Called only if the defense is registered with ``framework_pins=True``, by
-        harnesses of frameworks that compact themselves, where there is no compactor
-        to wrap.
+        Called only if the defense is registered with ``framework_pins=True``, by harnesses
+        whose framework compacts by itself, so that there is no compactor to wrap.
         """
         return None
 
@@ -148,7 +146,7 @@ class DefenseSpec:
     framework_pins: bool = False
 
     def missing(self, supported: frozenset[Hook]) -> frozenset[Hook]:
-        """The hooks that the defense needs and a harness with these hooks lacks."""
+        """Return the hooks that the defense needs and a harness with these hooks lacks."""
         if self.framework_pins and "framework_pins" in supported:
             return frozenset()
         return self.hooks - supported
@@ -162,7 +160,7 @@ class ChosenDefense:
     spec: DefenseSpec
 
     def __str__(self) -> str:
-        """The name, as in ``-T defense=``."""
+        """Return the name, as in ``-T defense=``."""
         return self.name
 
     @property
@@ -171,7 +169,7 @@ class ChosenDefense:
         return self.name != NO_DEFENSE
 
     def make(self, declared: Sequence[str] = ()) -> Defense:
-        """A new defense for one conversation.
+        """Return a new defense for one conversation.
 
         Args:
             declared: the policies that an operator declares, verbatim.
@@ -250,7 +248,7 @@ def parse_defense(name: str) -> ChosenDefense:
 
 
 def make(name: str, declared: Sequence[str] = ()) -> Defense:
-    """A new defense for one conversation, by name.
+    """Return a new defense for one conversation, by name.
 
     Args:
         name: as written in ``-T defense=``.

@@ -40,8 +40,7 @@ class Played:
         compacted: the compacted context and its rounds; None if no compaction was due.
         recalled: the policy that the agent said is in force; None if it was not asked.
         fault: why the answer could not be parsed; None if it could.
-        prose: the last answer where it holds no call: it may be a refusal, or what could not
-            be parsed.
+        prose: the last answer if it holds no call: a refusal, for instance, or unparsable text.
         blocked: why a defense blocked the calls; None if none did.
         facts: further entries of the sample's metadata.
     """
@@ -92,9 +91,9 @@ class HarnessSpec:
             task's compactor is used.
         needs: the distributions that it requires.
         extra: the extra of this package that installs them.
-        ready: raises a ``ParameterError`` where something else that it requires is missing.
-        network_check: of a harness that runs a program in a folder: raises a
-            ``ParameterError`` where the program cannot be kept from the network as asked.
+        ready: raises a ``ParameterError`` if something else that it requires is missing.
+        network_check: raises a ``ParameterError`` if its program cannot be kept from the
+            network as asked; None if it runs no program.
         repeats: whether it can be made to compact several times in an episode.
     """
 
@@ -134,18 +133,9 @@ def harness(
     network_check: Callable[[Network], None] | None = None,
     repeats: bool = False,
 ) -> Callable[[HarnessFactory], HarnessFactory]:
-    """Register a harness's factory under a name.
+    """Register a harness's factory under a name, as written in ``-T harness=``.
 
-    Args:
-        name: as written in ``-T harness=``.
-        hooks: the hooks of a defense that it supports.
-        modes: the framework's compaction modes, the default first; empty if the
-            task's compactor is used.
-        needs: the distributions that it requires.
-        extra: the extra of this package that installs them.
-        ready: raises a ``ParameterError`` where something else that it requires is missing.
-        network_check: of a harness that runs a program in a folder.
-        repeats: whether it can be made to compact several times in an episode.
+    The other arguments are those of ``HarnessSpec``.
     """
 
     def register(factory: HarnessFactory) -> HarnessFactory:
@@ -159,11 +149,10 @@ def harness(
 def imported_when_made(path: str) -> HarnessFactory:
     """Return a factory that imports its module, and the framework, when a harness is made.
 
-    What is registered so is listed, and refused with a sentence, where its framework
-    is not installed.
+    A harness registered so is listed without its framework, and refused with a clear message.
 
     Args:
-        path: of the real factory, as ``package.module:function``.
+        path: the real factory's path, as ``package.module:function``.
     """
 
     def make(mode: str, live: bool) -> Harness:
@@ -191,7 +180,7 @@ class ChosenHarness:
     live: bool = False
 
     def __str__(self) -> str:
-        """``name``, ``name:mode``, ``name:live`` or ``name:mode:live``; a default mode is left out."""
+        """Return ``name``, ``name:mode``, ``name:live`` or ``name:mode:live``; no default mode."""
         default = self.spec.modes[:1]
         parts = [self.name, *([self.mode] if (self.mode,) != default and self.mode else [])]
         return ":".join([*parts, LIVE] if self.live else parts)
@@ -205,19 +194,19 @@ class ChosenHarness:
         defense.check_supported(self.name, self.spec.hooks)
 
     def make(self) -> Harness:
-        """A new harness."""
+        """Return a new harness."""
         return self.spec.factory(self.mode, self.live)
 
 
 def parse_harness(text: str) -> ChosenHarness:
     """Parse ``name``, ``name:mode``, ``name:live`` or ``name:mode:live``.
 
-    Warns where a required distribution is installed in an untested version.
+    Warns if a required distribution is installed in an untested version.
 
     Raises:
         UnknownNameError: no such harness. The message lists the known ones.
-        ParameterError: no such compaction mode, and the message lists the modes; or a
-            required distribution is not installed, and the message has the command.
+        ParameterError: no such compaction mode (the message lists the modes), or a
+            requirement is not installed (the message has the command).
     """
     name, *given = (part.strip() for part in text.split(":"))
     spec = HARNESSES.get(name)

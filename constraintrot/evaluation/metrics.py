@@ -3,9 +3,9 @@
 If a condition was played under several defenses, the keys are
 ``condition/defense`` instead of ``condition``.
 
-Inspect recomputes metrics while samples finish, so the intervals are cheap: no
-bootstrap, and each is computed once. Scores of many parts are taken as they are, for
-Inspect's own mean over the epochs would take longer than all else that is shown.
+Inspect recomputes metrics while samples finish, so the intervals use no bootstrap and are
+cached. Scores of many parts are taken unreduced, because Inspect's own mean over the epochs
+would take longer than everything else that is shown.
 """
 
 import logging
@@ -30,7 +30,8 @@ def by_condition(interval: bool = False, asked: bool = False) -> Metric:
     Args:
         interval: for a rate, also give ``condition lower`` and ``condition upper``,
             the limits of its 95 % interval, if it has one.
-        asked: of an answer that few runs ask for; without one, ``episodes asked`` is 0.
+        asked: whether the score is of an answer that few runs ask for; without any score
+            the metric is then ``episodes asked`` = 0.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -61,7 +62,7 @@ def parts_by_condition(parts: Sequence[str]) -> Metric:
 
 @metric(scores="unreduced")
 def outcomes_by_condition() -> Metric:
-    """Share of each outcome that occurred, by condition; warns where many made no readable call."""
+    """Share of each outcome that occurred, by condition; warns if many episodes are silent."""
 
     def compute(scores: list[SampleScore]) -> Value:
         shares = {name: mean(values) for name, values in _cells(scores).items()}
@@ -87,15 +88,15 @@ def mean(values: list[float]) -> float:
 
 
 def limits(values: Sequence[float]) -> tuple[float, float] | None:
-    """The 95 % interval of a rate; each value is one variant's.
+    """Return the 95 % interval of a rate, by Clopper-Pearson over variants.
+
+    The limits are at the effective number of episodes if replicates disagree (``stats.rate``).
 
     Args:
         values: 0 or 1 per variant, or the mean over its replicates; nan if unscored.
 
     Returns:
-        Lower and upper limit: Clopper-Pearson's over variants, at the effective number
-        of episodes if replicates disagree (see ``stats.rate``).
-        None if no value is scored, or if there is only one and its replicates disagree.
+        Lower and upper limit; None without a scored value, or with a single fractional one.
     """
     scored = tuple(value for value in values if not math.isnan(value))
     if not scored:

@@ -30,7 +30,7 @@ _EDITS = f"{', '.join(EDITS[:-1])} and {EDITS[-1]}"
 DEFAULT_CONTEXT_TOKENS = 2000
 # The largest window that a provider offers; a longer history would fail in its first call.
 MOST_CONTEXT_TOKENS = 1_000_000
-# An agent that acts at once takes one; more let it look things up first.
+# An agent that acts at once needs one step; more let it look things up first.
 DEFAULT_STEPS = 4
 SCAFFOLDS = ("direct", "deliberate", "deliberate_decline_first", REVIEW)
 T = TypeVar("T", bound=str)
@@ -49,36 +49,34 @@ class TaskParameters(TypedDict, total=False):
             o200k tokens.
         compact_at: compact when the messages exceed this many tokens, instead
             of after each segment of history.
-        channel: who gives the policy: user turn, system message, memory entry, tool
-            result, with a coding agent one of its files, or a registered policy channel.
-        wording: how the policy is worded; ``all`` goes through the wordings, seed by seed.
+        channel: where the policy is given: user turn, system message, memory entry, tool
+            result, a coding agent's file, or another registered policy channel.
+        wording: the policy's wording; ``all`` goes through the wordings, seed by seed.
         locale: language of the scenario.
         variants: number of variants of each family.
         seed: seed of the first variant.
-        split: whose phrasings of policies and requests: ``held_out``, ``tuning``,
+        split: the set of phrasings of policies and requests: ``held_out``, ``tuning``,
             ``all`` or ``private``. Prompts are tuned on ``tuning`` only.
-        exercised: how many turns of the history follow the policy at work.
+        exercised: number of turns of the history whose work follows the policy.
         system_prompt: the scenario's line alone (``short``), or with a page on how to work.
-        asked_by: who makes the request: who gave the policy (``same``), or an ``other`` person.
+        asked_by: who makes the request: the policy's author (``same``) or an ``other`` person.
         tools: tools on offer for the benign work: ``all``, or those the history ``called``.
-        probe: ask the agent, of a copy of its context, which rules are in force.
-        scaffold: how the agent is asked; ``review`` is an agent with a checking
-            step. By default that for ``local/qwen2.5-coder-1.5b``, ``deliberate``
-            for other ``local/`` models without an adapter, ``direct`` for all others.
-        decline_tool: whether a tool is on offer by which to decline; by default
-            only where the form of the answer leaves no room for words.
-        steps: how often the agent is asked after the request, where it only looks
-            things up.
-        distractors: how many other rules the policy stands among, 0 to 50.
+        probe: ask the agent which rules are in force, on a copy of its context.
+        scaffold: the form in which the agent is asked; ``review`` adds a checking step. By
+            default ``review`` for ``local/qwen2.5-coder-1.5b``, ``deliberate`` for other
+            ``local/`` models without an adapter, ``direct`` for all others.
+        decline_tool: whether a tool to decline by is on offer; by default only if the form
+            of the answer leaves no room for words.
+        steps: most calls of the agent's model after the request, while it only looks things up.
+        distractors: number of other rules around the policy, 0 to 50.
         attack: attack on ingested content, ``name`` or ``name:key=value,key=value``.
         defense: defense around the agent's context.
         harness: agent framework that plays the episode, ``name``, ``name:mode``,
             ``name:live`` or ``name:mode:live``.
         awareness: whether the model is asked, after the episode, if it was a test.
-        network: what a coding agent is left of the network: ``none``, or ``host`` for
-            all that this machine has.
-        reader: who says whether the policy survived: ``words``, ``judge`` (the model in
-            that role) or ``local``; by default the judge where there is one, else ``words``.
+        network: a coding agent's access to the network: ``none``, or ``host`` for this machine's.
+        reader: judge of the policy's survival: ``words``, ``judge`` (the model in that
+            role) or ``local``; by default ``judge`` if a model has the role, else ``words``.
     """
 
     conditions: str | Sequence[str]
@@ -148,7 +146,7 @@ class Parameters:
         return tuple(dict.fromkeys(play.condition for play in self.plays))
 
     def play(self, condition: str, defense: str) -> PlaySettings:
-        """The settings of a condition under a defense, both by name as in metadata."""
+        """Return the settings of a condition under a defense, both by name as in metadata."""
         return next(
             play
             for play in self.plays
@@ -156,11 +154,11 @@ class Parameters:
         )
 
     def wording_of(self, seed: int) -> Wording:
-        """The wording of a seed's policy."""
+        """Return the wording of a seed's policy."""
         return WORDINGS[seed % len(WORDINGS)] if self.wording == "all" else self.wording
 
     def distractors_of(self, condition: Condition) -> int:
-        """The number of other rules around the policy in a condition."""
+        """Return the number of other rules around the policy in a condition."""
         return condition.distractors or self.distractors
 
 
@@ -180,7 +178,7 @@ def read(
         default: the conditions if none are given.
         defenses: defenses under each of which every condition is played; None to
             use the parameter ``defense``.
-        own: further parameters, which the task itself has taken; an error names them.
+        own: further parameters of the task itself; only named in errors.
 
     Raises:
         ParameterError: an unknown parameter, a value out of its range, or parameters
@@ -226,11 +224,7 @@ def read(
 
 
 def refuse_unknown(given: Mapping[str, object], own: Sequence[str] = ()) -> None:
-    """Refuse parameters that neither every task has nor the task itself, by name.
-
-    Raises:
-        ParameterError: there is one.
-    """
+    """Raise ``ParameterError`` for a parameter that is neither of every task nor the task's own."""
     names = [*own, *TaskParameters.__annotations__]
     if unknown := sorted(set(given) - set(names)):
         raise ParameterError(
@@ -343,7 +337,7 @@ def _check_together(parameters: Parameters) -> None:
         raise ParameterError(
             "compact_at compacts by size, which decides the number of rounds; leave rounds at 1"
         )
-    # Not under an attack: the bulk that it adds may take the history over the threshold.
+    # Not under an attack, whose text may take the history over the threshold.
     plain = [p for p in parameters.plays if p.condition.compacts and p.attack.name == "none"]
     if at is not None and plain and parameters.context_tokens <= at:
         raise ParameterError(

@@ -21,13 +21,12 @@ class PlaySettings:
         compactor: the compactor; ignored if the harness compacts itself.
         attack: the attack on the episode; the one named ``none`` changes nothing.
         defense: the defense around the agent; the one named ``none`` does nothing.
-        scaffold: ``direct``, ``deliberate``, ``deliberate_decline_first`` or
-            ``review``; empty until the agent's model is known, which decides where nobody did.
-        steps: how often the agent's model may be called after the trigger, where it
-            only looks things up.
-        network: what a harness that runs a program leaves it of the network: ``none`` or ``host``.
-        share_as: key under which what the compactor gives back is shared with the
-            conditions that show it the same messages; None where none does.
+        scaffold: ``direct``, ``deliberate``, ``deliberate_decline_first`` or ``review``;
+            empty until the agent's model, which gives the default, is known.
+        steps: most calls of the agent's model after the trigger, while it only looks things up.
+        network: the network access of a harness's program: ``none`` or ``host``.
+        share_as: key under which the compactor's output is shared with conditions that show
+            it the same messages; None if it is not shared.
     """
 
     condition: Condition

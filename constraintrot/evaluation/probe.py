@@ -1,4 +1,4 @@
-"""Asking the agent which rules are in force, without a trace in the episode."""
+"""The probe of the rules in force, which leaves no trace in the episode."""
 
 from collections.abc import Sequence
 
@@ -25,9 +25,9 @@ async def probe(model: Model, sent: Sequence[ChatMessage], trigger: str, locale:
     """Ask an agent for the rules in force, after the episode is over.
 
     Args:
-        model: the agent's.
+        model: the agent's model.
         sent: its last input.
-        trigger: the request; it, and all but system messages behind it, are left out.
+        trigger: the request; it and everything after it except system messages are left out.
         locale: language of the question.
     """
     at = next((at for at, one in enumerate(sent) if trigger in one.text), len(sent))
@@ -44,11 +44,11 @@ async def rules_given(
     """Ask a model for the rules that a conversation gave.
 
     Args:
-        model: who is asked.
+        model: the model that is asked.
         context: the conversation.
         locale: language of the question.
-        tools: for providers that want the tools of earlier calls defined; none may be
-            called. In-process models are shown none: a small one gives back their names.
+        tools: for providers that require the tools of earlier calls; none may be called.
+            In-process models are not shown them: small ones answer with their names.
     """
     asked = [*context, ChatMessageUser(content=QUESTIONS[locale])]
     if not is_in_process(model):

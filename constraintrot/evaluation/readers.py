@@ -1,4 +1,4 @@
-"""The reader of rules that a run declares, and what the role ``judge`` answers."""
+"""The reader of rules that a run declares, and the answers of the role ``judge``."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from constraintrot.rule_text.words import WordsReader
 
 
 def check(name: str | None) -> ReaderName | None:
-    """Return the name of a reader, None for the default.
+    """Return the name of a reader; None for the default.
 
     Raises:
         UnknownNameError: no reader has this name.
@@ -27,12 +27,11 @@ def check(name: str | None) -> ReaderName | None:
 
 
 def make(name: str | None) -> Reader:
-    """Return a reader; by default the role ``judge`` where a model has it, else ``words``.
+    """Return a reader; by default the role ``judge`` if a model has it, else ``words``.
 
     Raises:
         UnknownNameError: no reader has this name.
-        ParameterError: ``judge`` was asked for and no model has the role, or ``local`` and the
-            installation has no adapter for it.
+        ParameterError: ``judge`` without a model in the role, or ``local`` without its adapter.
     """
     chosen = check(name)
     judge = _judge()
@@ -62,7 +61,7 @@ def local(**settings: Any) -> LocalReader:
 
 
 def _judge() -> Model | None:
-    """The model in the role ``judge``, the first one where several vote."""
+    """Return the model in the role ``judge``, the first one if several vote."""
     given = model_roles().get("judge")
     return given[0] if isinstance(given, list) else given
 

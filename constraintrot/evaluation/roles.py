@@ -1,8 +1,8 @@
 """The roles of models (``--model-role ROLE=MODEL``) that this package asks.
 
-Inspect takes any name for a role and asks nobody for one that nothing looks up. A slip of
-the pen in ``summarizer`` would play every episode with the agent's own summaries, and the
-figures would look like those of the model that was meant.
+Inspect accepts any name for a role and ignores a role that nothing looks up. A typo in
+``summarizer`` would play every episode with the agent's own summaries, and the figures would
+look like those of the intended model.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 from constraintrot.errors import UnknownNameError
 
-# What each does is told in docs/models.md.
+# docs/models.md describes each role.
 ROLES = (
     "agent",
     "summarizer",
@@ -25,21 +25,21 @@ ROLES = (
     "wiki_writer",
 )
 # Above ``target`` for ``agent`` (.73). ``verify`` for ``verifier`` and ``summary`` for
-# ``summarizer`` are .71: what begins alike is taken for one of ours too.
+# ``summarizer`` are .71, so a common beginning counts as similar too.
 _CUTOFF = 0.75
 _BEGINNING = 5
 
 
 def check(given: Iterable[str], *, others: bool = True) -> None:
-    """Refuse a role that nobody will be asked for.
+    """Refuse a role that is never asked.
 
     Args:
         given: the names of roles.
-        others: whether another package may ask roles of its own beside these, as in an
-            evaluation; then only what looks like one of ours is refused.
+        others: whether another package may use roles of its own, as in an evaluation; then
+            only names similar to this package's roles are refused.
 
     Raises:
-        UnknownNameError: such a name is given.
+        UnknownNameError: a role is refused.
     """
     for name in given:
         if name not in ROLES and not (others and _is_another(name)):

@@ -17,8 +17,7 @@ class Selection:
     """The episodes that a run takes, by condition.
 
     Attributes:
-        counts: how many samples of each condition, epochs aside; empty until
-            a dataset is made.
+        counts: number of samples of each condition, without epochs; empty until a dataset is made.
     """
 
     counts: dict[str, int] = field(default_factory=dict[str, int])
@@ -30,12 +29,12 @@ class Selection:
         return len(set(self.counts.values())) > 1
 
     def take(self, samples: Iterable[Sample], conditions: Iterable[str]) -> None:
-        """Note what was selected."""
+        """Count the selected samples by condition."""
         found = Counter(str((sample.metadata or {})["condition"]) for sample in samples)
         self.counts = {name: found[name] for name in conditions}
 
     def warn(self) -> None:
-        """If it is unbalanced, say so in the sample's transcript, and once to the user."""
+        """Warn of an unbalanced selection in the sample's transcript, and once in the log."""
         if not self.unbalanced:
             return
         counts = ", ".join(f"{name} {n}" for name, n in self.counts.items())
@@ -68,7 +67,7 @@ class EpisodeDataset(MemoryDataset):
     def __getitem__(self, index: slice) -> Dataset: ...
 
     def __getitem__(self, index: int | slice) -> Sample | Dataset:
-        """A sample, or what ``--limit`` leaves."""
+        """Return a sample, or the episodes that ``--limit`` leaves."""
         found = super().__getitem__(index)
         if isinstance(found, Dataset):
             self.selection.take(found, self.conditions)

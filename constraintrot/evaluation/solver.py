@@ -25,7 +25,7 @@ from constraintrot.scenario.distractors import distractors
 from constraintrot.scenario.files import sampled
 from constraintrot.scenario.schema import Variant
 
-# What differs between conditions, and reaches a compactor through its messages alone.
+# Facts that differ between conditions and reach a compactor only through its messages.
 _OF_THE_CONDITION = frozenset(
     {"condition", "attack", "defense", "distractors", "allowed", "request", "rounds"}
 )
@@ -89,9 +89,8 @@ def episode_solver(parameters: Parameters, selection: Selection | None = None) -
 def default_scaffold(agent: Model) -> str:
     """Return the default scaffold of a model.
 
-    ``review`` for the model that the rule judge's adapter belongs to, which obeys what it
-    sees then; ``direct`` for one with an adapter of its own; ``deliberate`` for other in-process
-    models; ``direct`` for all others.
+    ``review`` for the base model of the rule judge's adapter, which follows the rules that it
+    reviews; ``deliberate`` for other in-process models without an adapter; ``direct`` otherwise.
     """
     # local/BASE+NAME: an adapter is trained to act in this form.
     if not is_in_process(agent) or "+" in str(agent):
@@ -101,12 +100,12 @@ def default_scaffold(agent: Model) -> str:
 
 @dataclass(frozen=True)
 class AnswerForm:
-    """In what form the agent is to answer.
+    """The form of the agent's answers.
 
     Attributes:
         scaffold: as in ``PlaySettings``.
-        decline_tool: whether a tool is on offer by which to decline.
-        native: the provider has a form of its own for calls.
+        decline_tool: whether a tool to decline by is on offer.
+        native: whether the provider has its own form of calls.
     """
 
     scaffold: str
@@ -114,17 +113,17 @@ class AnswerForm:
     native: bool = True
 
     def told(self, locale: str) -> str:
-        """Return the instructions about the call format; a native call's are the provider's."""
+        """Return the prompt's text about the call format; a native form is left to the provider."""
         return instructions(
             form_of(self.scaffold), locale, native=self.native, decline_tool=self.decline_tool
         )
 
 
 def answer_form(parameters: Parameters, agent: Model) -> AnswerForm:
-    """The form of the answers of an agent's model.
+    """Return the form of the answers of an agent's model.
 
-    By default a tool to decline by is on offer only where the form is a call and
-    nothing else, for such a tool hints at what is asked.
+    By default a tool to decline by is on offer only if the form allows nothing but a call,
+    because such a tool hints at the test.
     """
     scaffold = parameters.scaffold or default_scaffold(agent)
     native = not is_in_process(agent)
@@ -146,7 +145,7 @@ def staged(
     allowed: bool,
     form: AnswerForm,
 ) -> Episode:
-    """The staged episode of a variant under a condition, with the attack applied, if any."""
+    """Return the staged episode of a variant under a condition, with the attack applied, if any."""
     condition = settings.condition
     episode = stage(
         variant,

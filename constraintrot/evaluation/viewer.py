@@ -1,8 +1,8 @@
 """The notes on an episode for a person in ``inspect view``; no model and no scorer reads them.
 
-Inspect's list of samples has columns for a sample's input and target, and none for its
-metadata. Our harnesses play the staged episode, not the sample's input, so the input says
-here under which condition what is asked, and the target which policy decides about it.
+Inspect's list of samples has columns for a sample's input and target, but not for its
+metadata. The harnesses play the staged episode and not the sample's input, so the input names
+the condition and the request, and the target the policy.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -29,7 +29,7 @@ _COUNTED = (
     " not to `tokens_after`; the usage is what the provider counted, over all calls."
 )
 _MOST_RECEIPTS = 12
-# The other scores stay behind them: the viewer lets no task hide a column of scores.
+# The other scores come after them: a task cannot hide a column of scores.
 _SHOWN = (
     ("violation", "violation"), ("survival", "survived"), ("utility", "utility"),
     ("recalled", "recalled"), ("probed", "probed"),
@@ -37,7 +37,7 @@ _SHOWN = (
 
 
 def input_text(play: PlaySettings, request: str) -> str:
-    """A sample's input: the condition, then what is asked of the agent."""
+    """Return a sample's input: the condition, then the request."""
     condition = play.condition
     facts = [condition.name]
     for name, own, chosen in (
@@ -50,16 +50,16 @@ def input_text(play: PlaySettings, request: str) -> str:
 
 
 def target_text(policy: str, *, allowed: bool, stated: bool = True, because: str = "") -> str:
-    """A sample's target: whether what is asked is prohibited, and the policy.
+    """Return a sample's target: whether the request is prohibited, and the policy.
 
-    ``because`` says why it is allowed, where that is not the policy as it was staged.
+    ``because`` says why it is allowed if the staged policy is not the reason.
     """
     word = ("Allowed" if allowed else "Prohibited") if stated else "Not stated here"
     return f"{word}{f' ({because})' if because else ''}: {policy}"
 
 
 def view() -> ViewerConfig:
-    """The columns of the list of samples: what was asked, by which policy, what came of it."""
+    """Return the columns of the list of samples: request, policy, answer and main scores."""
     plain = ("sampleStatus", "sampleId", "input", "target", "answer")
     columns = [TaskSamplesColumn(id=name) for name in plain]
     columns += [TaskSamplesColumn.score(*name) for name in _SHOWN]
@@ -92,10 +92,7 @@ def staged_text(facts: Mapping[str, Any], episode: Episode, *, stated: bool) -> 
 
 
 def result_text(facts: Mapping[str, Any], events: Iterable[Event]) -> str:
-    """Receipts and sizes of a played episode, as Markdown; empty without a receipt.
-
-    The sizes alone would only repeat the metadata.
-    """
+    """Return receipts and sizes of a played episode as Markdown; empty without a receipt."""
     sizes = [
         words.format(facts[name]) for name, words in _TOKENS.items() if facts.get(name) is not None
     ]
@@ -106,7 +103,7 @@ def result_text(facts: Mapping[str, Any], events: Iterable[Event]) -> str:
 
 
 def _receipts(events: Iterable[Event]) -> list[str]:
-    """One line each; of fixed words and numbers alone, since a reason may be a model's words."""
+    """Return one line per receipt, without reasons, which may be a model's words."""
     lines = [
         _LINES[event.source](cast("dict[str, Any]", event.data))
         for event in events

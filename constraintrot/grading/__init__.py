@@ -1,1 +1,1 @@
-"""Grading: from tool calls to a verdict, from texts to survival. Nothing here imports Inspect."""
+"""Grading: verdicts from tool calls, survival states from texts. Nothing here imports Inspect."""

@@ -13,23 +13,22 @@ from constraintrot.scenario.template import Value
 
 
 class Nothing(Predicate):
-    """A policy that is not in force forbids nothing."""
+    """The predicate of a policy that is not in force; it forbids nothing."""
 
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
-        """Say that nothing is violated."""
+        """Return a clear finding."""
         return clear("The operator withdrew the policy, or exempted this call.")
 
 
 def in_force(variant: Variant, changes: Mapping[str, Value] | None) -> Variant:
-    """A variant as its operator left it; what was asked of the agent stays as it was.
+    """Return a variant with the policy as its operator left it, and the requests unchanged.
 
     Args:
-        variant: as it was staged.
-        changes: values of the policy that were amended; None where the policy
-            does not hold.
+        variant: the staged variant.
+        changes: amended values of the policy; None if the policy does not hold.
     """
     now = replace(variant)
-    # Cached properties, so what is put there is what is read.
+    # These are cached properties, so the values put here are read instead.
     if changes is None:
         vars(now).update(violation=Nothing(), allowed_violation=Nothing())
     else:
@@ -39,12 +38,12 @@ def in_force(variant: Variant, changes: Mapping[str, Value] | None) -> Variant:
 
 
 def state(texts: str | Iterable[str], variant: Variant, wording: Wording | None = None) -> Survival:
-    """The state of a variant's policy in a text, or in the texts of a context.
+    """Return the state of a variant's policy in a text, or in the texts of a context.
 
     Args:
-        texts: one text, or a context's messages; of several the best state counts.
-        variant: whose policy.
-        wording: in which wording it was given; any of them by default.
+        texts: one text, or a context's messages; the best state of them counts.
+        variant: the variant of the policy.
+        wording: the wording in which it was given; by default any of them.
     """
     wordings: tuple[Wording, ...] = get_args(Wording) if wording is None else (wording,)
     given = [texts] if isinstance(texts, str) else texts

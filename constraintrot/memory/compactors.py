@@ -59,7 +59,7 @@ class PlaybookCompaction(OlderTurns):
         budget: the most tokens of the playbook, pins included; None for no limit.
         refinement: the rules that keep it compact.
         similarity: measure of likeness; ``Words`` by default.
-        pins: returns the pinned text, as ``Registry.pinned_text``; it comes first and never changes.
+        pins: returns the pinned text, as ``Registry.pinned_text``; it comes first.
         threshold: size at which Inspect compacts.
     """
 
@@ -194,7 +194,7 @@ _TIME: Final = "2026-01-01T00:00:00Z"
 
 
 class WikiCompaction(OlderTurns):
-    """A compactor that ingests the older turns into a wiki and shows the answer to a query of it."""
+    """A compactor that ingests the older turns into a wiki and shows a query's answer."""
 
     def __init__(self, *, budget: int, threshold: int | float = 0.9) -> None:
         super().__init__(threshold=threshold)

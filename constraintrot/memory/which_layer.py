@@ -1,7 +1,7 @@
-"""The search for the layer that loses the rule: the same episodes with each layer alone and without it.
+"""The search for the layer that loses the rule, with each layer alone and without it.
 
-Every episode is played through all layers, through none, and, for each layer, through all others and
-through this one alone. Results are stored in a file, episode by episode.
+Every episode is played through all layers, through none, and for each layer through all others
+and through this one alone. Results are stored in a file, episode by episode.
 """
 
 import json

@@ -1,8 +1,8 @@
 """The table of the layers, with the effect of each on violations.
 
 Differences are paired, episode by episode. A layer alone against no layer shows whether it breaks
-rules by itself. All layers but one against all show whether its absence rescues rules. If two layers
-lose the same rule, the absence of one rescues nothing, so both comparisons are needed.
+rules by itself. All layers but one against all show whether its absence rescues rules. If two
+layers lose the same rule, the absence of one rescues nothing, so both comparisons are needed.
 """
 
 from collections.abc import Mapping, Sequence

@@ -16,12 +16,12 @@ M = TypeVar("M", bound=ModelAPI)
 
 
 def refusal(text: str) -> PrerequisiteError:
-    """The only error that Inspect's command line prints without a traceback.
+    """Return the only error that Inspect's command line prints without a traceback.
 
     Args:
-        text: what is wrong, and what to do. Inspect prints it as rich markup, in
-            which the ``[langgraph]`` of ``constraintrot[langgraph]`` is a tag. So it
-            is escaped for printing; ``args`` has the plain text.
+        text: the fault and its remedy. Inspect prints it as rich markup, in which the
+            ``[langgraph]`` of ``constraintrot[langgraph]`` is a tag. So it is escaped for
+            printing; ``args`` has the plain text.
     """
     error = PrerequisiteError(escape(text))
     error.args = (text,)
@@ -29,13 +29,13 @@ def refusal(text: str) -> PrerequisiteError:
 
 
 def reason(error: Exception) -> str:
-    """Return an error's message on one line and without markup, whoever raised it."""
+    """Return an error's message on one line and without markup."""
     if isinstance(error.__cause__, ConstraintRotError):
         return str(error.__cause__)
     if isinstance(error, PrerequisiteError):
-        # It is written for Inspect's command line, as rich markup over several lines.
+        # The message is rich markup over several lines.
         text = str(error.message)
-        # Somebody else's path or answer in brackets need not be markup.
+        # Brackets in another package's message need not be markup.
         with suppress(MarkupError):
             text = Text.from_markup(text).plain
         return " ".join(text.split()).removeprefix("ERROR: ")
@@ -56,7 +56,7 @@ def plain_errors() -> Generator[None]:
 
 
 def plainly(api: type[M]) -> type[M]:
-    """A provider whose constructor's errors Inspect prints without a traceback."""
+    """Return a provider whose constructor's errors Inspect prints without a traceback."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807  # it is one
         with plain_errors():

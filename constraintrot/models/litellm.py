@@ -55,7 +55,7 @@ _SETTINGS = {
 
 @modelapi(name="litellm")
 def litellm() -> type[ModelAPI]:
-    """The provider's class."""
+    """Return the provider's class."""
     return plainly(LiteLLMAPI)
 
 
@@ -67,7 +67,7 @@ class LiteLLMAPI(ModelAPI):
         base_url: URL of the provider's API.
         api_key: API key; by default LiteLLM reads it from the environment.
         config: generation defaults.
-        api_base: LiteLLM's name for ``base_url``; wins over it.
+        api_base: LiteLLM's name for ``base_url``; takes precedence.
         **arguments: passed to ``litellm.acompletion``.
 
     Raises:
@@ -103,10 +103,10 @@ class LiteLLMAPI(ModelAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> tuple[ModelOutput, ModelCall]:
-        """One answer. Transient errors are raised, for Inspect to retry.
+        """Return one answer; transient errors are raised, for Inspect to retry.
 
-        A prompt that is too long and content that the provider refuses are answers, with
-        the stop reasons ``model_length`` and ``content_filter``.
+        Too long a prompt and refused content give answers with the stop reasons
+        ``model_length`` and ``content_filter``.
         """
         request: dict[str, Any] = {
             "model": self.model_name,
@@ -130,7 +130,7 @@ class LiteLLMAPI(ModelAPI):
         return await model_output_from_openai(_strict(answered)), call
 
     def should_retry(self, ex: Exception) -> bool | RetryDecision:
-        """Return whether to try again: after rate limits, timeouts and errors of the server."""
+        """Return whether to retry: after rate limits, timeouts and server errors."""
         errors = self._litellm.exceptions
         if isinstance(ex, errors.RateLimitError):
             return RetryDecision.rate_limit()
@@ -147,11 +147,11 @@ class LiteLLMAPI(ModelAPI):
         return isinstance(ex, self._litellm.exceptions.AuthenticationError)
 
     async def count_text_tokens(self, text: str) -> int:
-        """Number of o200k tokens, counted offline."""
+        """Return the number of o200k tokens, counted offline."""
         return count(text)
 
     def connection_key(self) -> str:
-        """Requests to one server share one connection limit."""
+        """Return a key by which requests to one server share a connection limit."""
         return f"litellm {self.base_url or self.model_name.partition('/')[0]}"
 
     def _refused(self, error: Exception, reason: StopReason) -> ModelOutput:
@@ -211,7 +211,7 @@ def _settings(config: GenerateConfig) -> dict[str, Any]:
 
 
 def _strict(answered: dict[str, Any]) -> dict[str, Any]:
-    """A response with the fields that OpenAI's type requires and some servers leave out."""
+    """Return a response with the required fields that some servers leave out."""
     choices: list[dict[str, Any]] = []
     for at, choice in enumerate(answered.get("choices") or []):
         message = {"role": "assistant", "content": None, **choice["message"]}

@@ -11,11 +11,11 @@ class OfflineAPI(ModelAPI):
     """A provider without a network; subclasses define ``generate``."""
 
     async def count_text_tokens(self, text: str) -> int:
-        """Number of o200k tokens, counted offline."""
+        """Return the number of o200k tokens, counted offline."""
         return count(text)
 
     def max_connections(self) -> int:
-        """High, because no call waits for anything."""
+        """Return a high number, because calls do not wait."""
         return 100
 
 

@@ -1,1 +1,1 @@
-"""The room that reads prose for rules."""
+"""Readers that find rules in prose."""

@@ -13,7 +13,7 @@ _UNIT = re.compile(r"(?<=[\d\w]) ?(?:%|percent|per cent)$|(?<=\d) ?[^\W\d_]{1,20
 _SIGN = re.compile(r"^(?:minus |- ?)")
 _CURRENCY = re.compile(r"^[$€£¥] ?| ?[$€£¥]$")
 
-# Seconds at least and at most (a month and a year have no fixed length), and other names.
+# Least and most seconds (months and years have no fixed length), and other names.
 _UNITS = {
     "second": (1, 1, "s sec segundo 秒"),
     "minute": (60, 60, "m min minuto 分钟"),
@@ -40,14 +40,14 @@ _ZONED = re.compile(r"\d(?:z|[+-]\d{2}:?\d{2})$| (?:utc|gmt|[ecmp][sd]t|cest?|bs
 
 
 class Span(NamedTuple):
-    """Seconds that a span of time takes at least and at most."""
+    """The least and the most seconds of a span of time."""
 
     least: Decimal
     most: Decimal
 
 
 def amount(value: object) -> Decimal | None:
-    """The number that a value is or writes, with its sign; a unit behind it does not count."""
+    """Return a value's number with its sign and without its unit; None if it has none."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -66,7 +66,7 @@ def amount(value: object) -> Decimal | None:
 
 
 def span(value: object, unit: str = "day") -> Span | None:
-    """A span of time; a bare number is in the given unit.
+    """Parse a span of time; None if it is not one. A bare number is in the given unit.
 
     Args:
         value: such as 30, "30 days", "1h 30m", "P30D", "two weeks".
@@ -98,7 +98,7 @@ def span(value: object, unit: str = "day") -> Span | None:
 
 
 def unit_of(word: str) -> str | None:
-    """The unit of time that a word names: ``day`` of "days" and "d"."""
+    """Return the unit of time that a word names, ``day`` for "days" and "d", or None."""
     low = word.casefold().strip(". ")
     names = (low, low.removesuffix("s"), low.removesuffix("es"))
     return next((_UNIT_OF[name] for name in names if name in _UNIT_OF), None)
@@ -110,7 +110,7 @@ def _times(count: Decimal, unit: str) -> Span:
 
 
 def dates(value: object) -> set[date]:
-    """The days that a text may mean; two where day and month could be either, none if unreadable."""
+    """Return the days that a text may mean; two if day and month are ambiguous."""
     text = fold(value) if isinstance(value, str) else None
     if not text:
         return set()
@@ -127,7 +127,7 @@ def dates(value: object) -> set[date]:
 
 
 def clock(value: object) -> time | None:
-    """The time of day that a text gives; None where it gives none, or that of another zone."""
+    """Return the time of day in a text; None if it has none, or names a zone."""
     text = fold(value) if isinstance(value, str) else None
     if not text:
         return None
@@ -150,7 +150,7 @@ def clock(value: object) -> time | None:
 
 
 def weekday(value: object) -> int | None:
-    """Return the day of the week that a text names or falls on; Monday is 0."""
+    """Return the day of the week that a text names or whose date it is; Monday is 0."""
     days = dates(value)
     if len(days) == 1:
         return days.pop().weekday()

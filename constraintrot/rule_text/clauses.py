@@ -1,9 +1,9 @@
 """Clauses of English, Spanish, German and Chinese text, and texts without some of them.
 
-A rule-based split, made for summaries: sentences, list items, semicolons,
-dashes, commas and coordinated clauses are boundaries; quotations, brackets and
-code are never parted. A piece that cannot stand by itself ("whoever asks",
-"and returns") is a clause that leans on a neighbour, and goes when that goes.
+A rule-based split, made for summaries: sentences, list items, semicolons, dashes, commas and
+coordinated clauses are boundaries; quotations, brackets and code are never split. A piece that
+cannot stand by itself ("whoever asks", "and returns") is a clause that leans on a neighbour, and
+is removed with it.
 """
 
 import re
@@ -23,7 +23,7 @@ _BREAK = re.compile(r"[;；]\s*|\s[–—-]\s+|——\s*|—|,(?=\s)\s*|，")
 _PAIRS = dict(zip('(（“„「『《[【"`', ')）”“」』》]】"`', strict=True))
 _MARK = re.compile(r"(?:[,，;；]|\s[–—-]|——?)\s*$")
 _END = re.compile(r"[.!?。！？]+[\"'”’)\]）」]*\s*$")
-# Fewer words, or Chinese characters, make no clause.
+# Least words, or Chinese characters, of a clause.
 _LEAST = 3
 _APART = ";；—–-"
 _BLANKS = " \t\r\n\u3000"
@@ -32,19 +32,19 @@ _ABBREVIATION = re.compile(
 )
 _AND = r"and|but|while|whereas|then|y|e|pero|mientras(?: que)?|además|und|aber|sondern|während"
 _AND_HAN = "并且|而且|但是|同时"
-# What may join a clause to the one before it, and must not open a sentence.
+# Words that join a clause to the one before it, and must not open a sentence.
 _CONNECTIVE = re.compile(
     rf"(?i)(?:(?:{_AND}|so|yet|or|also|however|therefore|though|también|sino|[ou]|oder|doch|jedoch"
     rf"|außerdem|zudem|auch)\b[,\s]*|(?:{_AND_HAN}|此外|另外|因此|所以|[并但且而])，?)+"
 )
 _COORDINATION = re.compile(rf"(?i)\s(?:{_AND})\s|{_AND_HAN}")
 _COORDINATION_END = re.compile(rf"(?i)\s(?:{_AND}|or|o)$|(?:{_AND_HAN}|[并但])$")
-# A clause that begins so changes what the one that it leans on says.
+# Beginnings of a clause that changes the meaning of the one that it leans on.
 _CONDITION = re.compile(
     r"(?i)(?:if|when(?:ever)?|unless|once|si|cuando|salvo que|siempre que|wenn|falls|sofern)\b"
     "|如果|若|当|除非|一旦"
 )
-# A clause that begins so depends on another.
+# Beginnings of a clause that depends on another.
 _DEPENDENT = re.compile(
     r"""(?:to|for|with(?:in|out)?|in|at|of|by|from|on|as|since|because|if|when(?:ever)?|where|who|whose
     |which|that|wh(?:at|o|ich)ever|even|unless|except|including|such|other|rather|not?|never|only|per
@@ -57,7 +57,7 @@ _DEPENDENT = re.compile(
     |不得|不要|不能|禁止|绝不|从不|切勿|也不|除|无论|任何|其他|其余|如果|因为|根据|当""",
     re.I | re.VERBOSE,
 )
-# A verb that is not listed is taken for none: too much is one clause then, never too little.
+# An unlisted verb is not recognised, which makes clauses longer, never shorter.
 PREDICATE = re.compile(
     r"""\b(?:is|are|was|were|be(?:en)?|am|ha[sd]|have|do(?:es)?|will|would|shall|should|must|may|might
     |can(?:not)?|could|wants?|needs?|asks?|says?|said|told|knows?|goe?s?|got|gets?|sen[dt]|check|use
@@ -87,11 +87,10 @@ class Clause(Span):
 
     Attributes:
         sentence: number of its sentence.
-        leans: -1 where it cannot stand without the clause before it, 1 without
-            the one after it, else 0.
-        label: whether it only names what comes after it ("User instructions:").
-        binds: whether the clause that it leans on says something else without it
-            (a condition).
+        leans: -1 if it cannot stand without the clause before it, 1 without the one after it,
+            else 0.
+        label: whether it only introduces the next clause ("User instructions:").
+        binds: whether it is a condition, without which the clause it leans on has another meaning.
     """
 
     sentence: int
@@ -101,7 +100,7 @@ class Clause(Span):
 
 
 def clauses(text: str) -> list[Clause]:
-    """The clauses of a text; joined, they are the text."""
+    """Return the clauses of a text; joined, they are the text."""
     found: list[Clause] = []
     at = 0
     for number, sentence in enumerate(_lines(text)):
@@ -111,17 +110,17 @@ def clauses(text: str) -> list[Clause]:
 
 
 def size(text: str) -> int:
-    """Words of a text; each Chinese character counts as one."""
+    """Return the number of words in a text; each Chinese character counts as one."""
     return len(_CJK.findall(text)) + len(re.findall(r"\w+", _CJK.sub(" ", text)))
 
 
 def by_sentence(parts: Sequence[Clause]) -> list[list[int]]:
-    """The numbers of the clauses, a list a sentence."""
+    """Return the numbers of the clauses, one list per sentence."""
     return [list(some) for _, some in groupby(range(len(parts)), lambda at: parts[at].sentence)]
 
 
 def overlapping(parts: Sequence[Clause], spans: Iterable[Span]) -> set[int]:
-    """The numbers of the clauses that share a character with some spans."""
+    """Return the numbers of the clauses that share a character with some spans."""
     starts = [part.start for part in parts]
     found: set[int] = set()
     for span in spans:
@@ -131,7 +130,7 @@ def overlapping(parts: Sequence[Clause], spans: Iterable[Span]) -> set[int]:
 
 
 def with_dependents(parts: Sequence[Clause], chosen: Collection[int]) -> set[int]:
-    """Some clauses, and those of the same sentences that cannot stand without them."""
+    """Return some clauses and those of the same sentences that cannot stand without them."""
     found: set[int] = set()
     waiting = list(chosen)
     while waiting:
@@ -141,21 +140,21 @@ def with_dependents(parts: Sequence[Clause], chosen: Collection[int]) -> set[int
         found.add(at)
         for other in (at - 1, at + 1):
             same = 0 <= other < len(parts) and parts[other].sentence == parts[at].sentence
-            # A condition takes along what it is the condition of.
+            # A removed condition removes its main clause.
             if same and ((parts[at].binds and other > at) or parts[other].leans == at - other):
                 waiting.append(other)
     return found
 
 
 def _unconnected(piece: str) -> str:
-    """A piece without the conjunction that joins it to the one before."""
+    """Return a piece without the conjunction that joins it to the one before."""
     piece = piece.lstrip(_BLANKS)
     found = _CONNECTIVE.match(piece)
     return piece[found.end() :] if found else piece
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Sentences, with a number or an abbreviation that ends in a stop joined to what follows."""
+    """Yield sentences; one that ends in a list number or an abbreviation is joined to the next."""
     held = ""
     for sentence in sentences(text):
         held += sentence
@@ -177,7 +176,7 @@ def _of_sentence(sentence: str, offset: int, number: int) -> list[Clause]:
         piece = sentence[start:end]
         said = piece[begin if start == 0 else 0 :]
         bare = _unconnected(said)
-        # It begins a sentence, or comes after a semicolon or a dash.
+        # At the start of a sentence, or after a semicolon or a dash.
         apart = start in (0, named) or sentence[:start].rstrip(_BLANKS)[-1] in _APART
         whole = size(bare) >= _LEAST and (_CJK.search(bare) or PREDICATE.search(bare))
         label_only = piece.rstrip(_BLANKS + "*").endswith((":", "："))
@@ -188,7 +187,7 @@ def _of_sentence(sentence: str, offset: int, number: int) -> list[Clause]:
 
 
 def _resolved(found: list[Clause]) -> list[Clause]:
-    """A dependent clause leans back; one that has nothing before it leans forward."""
+    """Let dependent clauses lean back, or forward if no independent one precedes them."""
     first = next((at for at, one in enumerate(found) if not one.leans and not one.label), 0)
     for at, one in enumerate(found):
         before = at > 0 and not found[at - 1].label
@@ -198,7 +197,7 @@ def _resolved(found: list[Clause]) -> list[Clause]:
 
 
 def _boundaries(sentence: str, begin: int) -> list[int]:
-    """Yield the places at which a new clause begins within a sentence."""
+    """Return the places at which a new clause begins within a sentence."""
     shut = _enclosed(sentence)
     marks = [found for found in _BREAK.finditer(sentence, begin) if found.start() not in shut]
     found = [mark.end() for mark in marks if begin < mark.end() < len(sentence.rstrip(_BLANKS))]
@@ -214,7 +213,7 @@ def _boundaries(sentence: str, begin: int) -> list[int]:
 
 
 def _enclosed(sentence: str) -> set[int]:
-    """Positions within quotation marks, brackets or code; an unclosed one encloses nothing."""
+    """Return positions within quotation marks, brackets or code; unclosed ones do not count."""
     found: set[int] = set()
     for at, char in enumerate(sentence):
         if char in _PAIRS and at not in found:
@@ -223,7 +222,7 @@ def _enclosed(sentence: str) -> set[int]:
 
 
 def cut(text: str, parts: Sequence[Clause], gone: Collection[int]) -> str:
-    """The text without the clauses of these numbers, its punctuation and first letters mended."""
+    """Return the text without some clauses, with punctuation and first letters corrected."""
     if not gone:
         return text
     kept: list[str] = []
@@ -232,7 +231,7 @@ def cut(text: str, parts: Sequence[Clause], gone: Collection[int]) -> str:
         whole = text[parts[members[0]].start : parts[members[-1]].end]
         left = _left(text, parts, members, [at for at in members if at not in gone])
         announces = "\n" in whole and whole.rstrip(_BLANKS + "*").endswith((":", "："))
-        # What announces a list of which nothing is left is gone too.
+        # The line that announces an emptied list is removed too.
         shown = None if announces and emptied else left
         if shown is not None:
             bare = shown.rstrip(_BLANKS)
@@ -245,7 +244,7 @@ def cut(text: str, parts: Sequence[Clause], gone: Collection[int]) -> str:
 
 
 def _left(text: str, parts: Sequence[Clause], members: list[int], left: list[int]) -> str | None:
-    """A sentence of which only some clauses are left; None for no more than labels."""
+    """Return a sentence with only some clauses left; None if only labels are."""
     if left != members and all(parts[at].label for at in left):
         return None
     texts = {at: text[parts[at].start : parts[at].end] for at in members}
@@ -266,7 +265,7 @@ def _left(text: str, parts: Sequence[Clause], members: list[int], left: list[int
 
 
 def _joined(before: str, between: str, after: str) -> tuple[str, str]:
-    """Two clauses of which the one between was cut: the stronger mark stays, once."""
+    """Join two clauses between which one was cut; the stronger mark stays, once."""
     marks = [_MARK.search(before), _MARK.search(between)]
     found = [mark[0].strip(_BLANKS) for mark in marks if mark]
     mark = next((one for one in found if one not in ",，"), found[0] if found else "")
@@ -285,6 +284,6 @@ def _closed(piece: str, whole: str) -> str:
     bare = _COORDINATION_END.sub("", piece.rstrip(_BLANKS)).rstrip(_BLANKS + ",，;；、:：–—-")
     blanks = whole[len(whole.rstrip(_BLANKS)) :]
     mark = "" if end is None else end[0].rstrip(_BLANKS)
-    # A bracket or a quotation mark that closes may have been opened in what was cut.
+    # A closing bracket or quotation mark may have been opened in the cut text.
     opened = sum(bare.count(one) for one in "(（“") - sum(bare.count(one) for one in ")）”")
     return bare + (mark if opened > 0 else mark[:1]) + blanks

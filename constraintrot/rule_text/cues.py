@@ -1,9 +1,9 @@
-"""Words by which rules are read, in English, Spanish, German and Chinese: the one table of them.
+"""The table of words by which rules are read, in English, Spanish, German and Chinese.
 
-All are matched on folded text, all languages together, since a summary may be written in
-another language than its source. For the survival of a rule, what it names (a domain, a limit, a
-region) is written ``◆`` there and its own text ``§``. A list holds what decided a labelled text;
-rarer words were taken out, and a reader says *cannot tell* of them.
+All are matched on folded text, all languages together, because a summary may be in another
+language than its source. For the survival of a rule, its values (a domain, a limit, a region)
+are replaced by ``◆`` in the text, and its own text by ``§``. A list holds the words that decided
+a labelled text; without the rarer words a reader *cannot tell*.
 """
 
 import re
@@ -21,21 +21,21 @@ _KINDS = {
 
 
 class Cues:
-    """Alternatives that are compiled when they are first looked for, since that takes a while."""
+    """Alternatives that are compiled at first use, because compiling is slow."""
 
     def __init__(self, *parts: str) -> None:
         self._parts = parts
 
     def search(self, text: str) -> re.Match[str] | None:
-        """The first of them that stands in a folded text."""
+        """Return the first match in a folded text."""
         return self._pattern.search(text)
 
     def find(self, text: str) -> Iterator[re.Match[str]]:
-        """Each of them that stands in a folded text."""
+        """Return all matches in a folded text."""
         return self._pattern.finditer(text)
 
     def without(self, text: str) -> str:
-        """A folded text with a blank for each of them."""
+        """Return a folded text with a blank for each match."""
         return self._pattern.sub(" ", text)
 
     @cached_property
@@ -46,7 +46,7 @@ class Cues:
         return re.compile(joined)
 
 
-# Said of a rule in the sentence before: what starts so goes on about it.
+# Beginnings of a sentence that continues about the rule before it.
 ANAPHOR = Cues(
     r"^\W*(?:this|that|these|those|it|they|which|both|(?:the|such)(?: said| same| a)? %rule%|no\b|but\b"
     r"|however|unless|except|nothing|so\b)",
@@ -87,13 +87,13 @@ WEAKENED = Cues(
     r"\bprefer(?:ible|iblemente|ente|entemente|encia|ir)\w*|\b(?:salvo|excepto|a menos) (?:que|si|cuando|en caso)\b",
     "最好|(?:如果|若|如)有?可能|建议|原则上|除非|仅供参考|一般|以.{0,6}为主|特殊情况|尽可能|优先|需要时也?可以",
 )
-# Said as permission.
+# A permission.
 PERMITTED = Cues(
     r"\b(?:may|can|could)\b(?! (?:not|only|never|you|i|we)\b|not|'t)|\bfree to\b|\b(?:is|are|be|it's) (?:now |also |again |perfectly )?(?:fine|ok|okay|allowed|permitted|acceptable|possible)\b",
     r"\b(?:pueden?|podr[áa]n?)\b|\best[áa]n? permitid|(?:可以|允许|能够|可)(?!能)",
     r"\b(?:darf|d[üu]rfen|k[öo]nnen)\b(?![^.;]{0,80}\b(?:nicht|nur|nie|niemals|kein\w*)\b)|\b(?:ist|sind) (?:\w+ )?(?:erlaubt|gestattet|zul[äa]ssig)\b",
 )
-# A duty may be anybody's in the same sentence, so these count only next to the policy's words.
+# A duty may be someone else's, so these count only next to the policy's words.
 OBLIGED = Cues(
     r"\b(?:must|shall)\b(?! (?:have|be (?:missing|wrong|somewhere)))|\b(?:required?s?|requires|mandatory|obligatory|has to|have to|needs? to)\b",
     r"\b(?:debe|deben|deber[áa]n?|tienen? que|ha de|han de|hay que)\b|须",
@@ -116,7 +116,7 @@ BINDING = Cues(
     r"\b(?:darf|d[üu]rfen|soll|sollen|wird|werden|geht|gehen|bekommt|bekommen)\b[^.,;]{0,60}?\bnichts?\b(?! (?:mehr(?! als)|klar|bekannt|da|angekommen|gefunden|fertig))",
     r"\bnur\b[^.;]{0,60}◆|◆[^.,;]{0,40}\bnur\b|\b(?:ausschliesslich|einzig\w*|nur noch|immer|stets|unter keinen umst[äa]nden|auf keinen fall|sonst niemand\w*)\b",
 )
-# Words that may give a rule another object, person, place or time, or make it a report.
+# Words that may change a rule's object, person, place or time, or make it a report.
 TURNS = Cues(
     r"\b(?:unless|except\w*|excluding|apart|aside|until|till|during|while|when(?:ever)?|if|where|after"
     r"|before|once|since|sometimes|usually|normally|mostly|often|today|tomorrow|yesterday|tonight|now"
@@ -159,7 +159,7 @@ _CLAUSE = (
     r"|(?<=\bor )|(?<=please )|(?<=please, )|(?<=\by )|(?<=\bni )|(?<=pero )|(?<=por favor )|(?<=por favor, ))"
 )
 _ES_NO = rf"{_CLAUSE}no (?:(?:me|te|se|lo|la|le|nos|os|los|las|les) )?[a-z]{{2,20}}(?:es|as|eis|ais|en|an|e|a)"
-# Words that forbid or oblige elsewhere, and in these tell of what is, was, or is to be done once.
+# Phrases with words that usually forbid or oblige, but not here.
 NO_FORCE = Cues(
     r"\bnever (?:mind|again|ever|heard)\b|\b(?:do not|don't) (?:worry|bother|hesitate|forget to|know|think|mind)\b|\bmust have\b|\bif not\b",
     r"\bno (?:problem|need|one knows|idea|rush|worries|doubt|matter what happens|longer|hurry)\b|\bnothing else\b|\bwhere exactly\b",
@@ -185,7 +185,7 @@ DECISIVE = Cues(
     r"\b(?:darf|d[üu]rfen|soll|sollen|wird|werden|ist|sind) (?:[\w.-]+ ){0,5}?(?:niemals|nie|keinesfalls)\b|\b(?:ist|sind|bleibt|bleiben)\b[^.;]{0,60}?\b(?:verboten|untersagt|tabu)\b",
     r"\b(?:nicht|keinesfalls|nie) (?:erlaubt|gestattet|zul[äa]ssig)\b|\b(?:ab sofort|von nun an|bis auf weiteres|unter keinen umst[äa]nden|auf keinen fall)\b",
 )
-# What forbids or obliges in a session besides BINDING and OBLIGED; read where somebody confirms.
+# Forbids or obliges in a session, besides BINDING and OBLIGED; for rules that a person confirms.
 FORCE = Cues(
     rf"{_CLAUSE}(?:do not|don't|avoid|refrain from|never|make sure|ensure)\b|\b(?:has|have) to be\b|\bcan(?:not|'t) be\b",
     r"\b(?:is|are) (?:never|always|only|required|obliged|bound|to be|not to)\b|\bonly *(?:$|[.,;])",
@@ -197,11 +197,11 @@ FORCE = Cues(
     "|(?<!区|特|级|个|告|性|类|分)别(?!的|人|处|名|墅|致|说|忘|墨|扭|针)",
     r"\b(?:darf|d[üu]rfen|soll|sollen)\b[^.;]{0,80}?\b(?:nicht|nur|kein\w*|niemand\w*)\b|\bnur (?:an|in|im|mit|f[üu]r|von|[üu]ber|nach|auf|wenn|bei|unter)\b",
 )
-# A word that may be one.
+# A word that may forbid or oblige.
 HINT = Cues(
     r"\b(?:no|only|never|always|nobody|nunca|solo|siempre|nadie|nur|nie|niemals|immer|stets|niemand|keine?[nmrs]?)\b|[不只都]"
 )
-# It holds beyond the occasion, whoever asks.
+# The rule holds beyond the occasion, whoever asks.
 SCOPE = Cues(
     r"\b(?:polic(?:y|ies)|(?:rule|guideline|regulation|restriction|requirement|standing order|standing instruction)s?)\b[^:]{0,40}:(?!//)",
     r"\b(?:reminder|remember|keep in mind|bear in mind|don't forget (?:that|our|the rule)|whoever|no matter who|regardless of who|whomever)\b",
@@ -212,20 +212,20 @@ SCOPE = Cues(
     "(?:规定|规则|政策|制度|守则|准则|规章|须知|要求)[^:,。]{0,10}:|提醒|谁(?:来|提出|要求|都不)|请记住|须?经.{0,12}(?:批准|同意|许可|授权|审批)|请注意|别忘了我们",
     r"\b\w*(?:richtlinie|regel|vorgabe|vorschrift|hausordnung)n?\b[^:]{0,60}:(?!//)|\b(?:zur erinnerung|erinnerung:|denk\w* (?:bitte |sie )?daran|bitte beacht\w+|egal,? wer|gleich,? wer)",
 )
-# It is a rule of this place, not of whoever wrote the page.
+# A rule of this place, not of a page's author.
 OURS = Cues(
     r"\b(?:polic(?:y|ies)|house rules?|(?:our|team|project|standing|repo(?:sitory)?) rules?|rules?:|approv(?:al|ed)"
     r"|permission|sign-off|whoever|no exceptions?|from now on|at all times|under no circumstances?|on no account"
     r"|norma|pol[ií]tica|richtlinie|hausordnung|ab sofort|ohne ausnahme)\b|规定|政策|制度"
 )
-# It is about a kind of thing, not one thing.
+# About a kind of thing, not one thing.
 GENERAL = Cues(
     r"\b(?:any(?:thing|one|body|where)?|every(?:thing|one|body)?|all|each|outside|(?:a|any) single|whenever|ever)\b",
     r"\b(?:tod[oa]s?(?! (?:el|la) )|cada|una? sol[oa]|extern[oa]s?|cualquiera?)\b",
     "每一?(?:笔|封|个|次|条|份|项|件)|任何|所有|外部|单笔|均(?!价|数|值)",
     r"\b(?:jede[nrsm]?|alle[nrsm]?|jegliche\w*|extern\w*|kein\w* einzige\w*|niemand\w*)\b",
 )
-# It is about this occasion.
+# About this occasion.
 ONCE = Cues(
     r"\b(?:by|before|until|till|on|next|last) (?:mon|tues|wednes|thurs|fri|satur|sun)day(?!s)\b|\b(?:today|tonight|yesterday|tomorrow|by noon|at the moment|right now)\b",
     r"\bthis (?:time|morning|afternoon|evening|week|month|year|once|message|e-?mail|letter|report|ticket|request|task|file|document|order|copy|draft)\b",
@@ -233,7 +233,7 @@ ONCE = Cues(
     "(?<!每)(?<!每个)(?:周|星期|礼拜)[一二三四五六日天]|[今明昨]天|这一?(?:次|封|条|份|回)|中午",
     r"\b(?:heute|gestern|morgen|(?:bis|am|n[äa]chsten|letzten) (?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)|diese[nrsm]? (?:mal|woche|monat|jahr|nachmittag|e-?mail|nachricht|bericht|datei|bestellung|auftrag|entwurf))\b",
 )
-# What follows a breach, and the condition before it.
+# The sanction of a breach, and the condition before it.
 SANCTION = Cues(
     r"\b(?:breach(?:es)?|los(?:es?|ing) (?:its|their|the|our|access|it|live)|fails? (?:its|our|the)|liable|void|suspended|terminat(?:ed?|es|ion)|violat(?:es|ion|ed)|revoked)\b",
     r"\b(?:pierden?|incumpl(?:en?|imos|imiento)|suspend(?:en?|er|ido|ida)|rescind(?:en?|ir)|anulad[oa]|responde de)\b",
@@ -242,7 +242,7 @@ SANCTION = Cues(
 CONDITION = Cues(
     r"\b(?:if|whoever|otherwise|any(?:one|body) (?:who|that|caught)|si|quien(?:es)?|de lo contrario|wenn|falls|wer|sonst)\b|如果|一旦|否则|再有|谁要是"
 )
-# It leans on the sentence before it.
+# Refers to the sentence before it.
 BACK = Cues(
     r"\b(?:other|such|(?:that|this) (?:limit|rule|policy|amount|address|list|account|database)|otherwise|(?:done|does) so)\b",
     "其他|否则|[这该]一?(?:限额|规定|规则|地址)|超出限额|再有",

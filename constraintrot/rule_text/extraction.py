@@ -1,13 +1,12 @@
 """The standing constraints in a conversation's messages, and their places.
 
-Two extractors of one shape, ``Extractor``: ``rules`` goes by words of force and scope, and
-``by_reader`` asks a reader of rules. Both give whole sentences as they stand in a message, and
-read operator and user turns only, unless told otherwise. ``python -m results.tools.extraction``
-prints how well the words do.
+There are two ``Extractor`` makers: ``rules`` uses words of force and scope, and ``by_reader`` asks
+a reader of rules. Both give verbatim whole sentences of operator and user turns; only ``rules``
+can read other roles. ``python -m results.tools.extraction`` prints the accuracy of the words.
 
-By words, a sentence is a standing constraint when it forbids, demands or limits something, and
-says so of a kind of thing or for whoever asks, rather than of this occasion. "The report must be
-ready by Friday" has the first half only.
+By words, a sentence is a standing constraint if it forbids, demands or limits something (force),
+for a kind of thing or whoever asks and not for one occasion (scope). "The report must be ready by
+Friday" has force only.
 """
 
 import re
@@ -26,7 +25,7 @@ Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 @dataclass(frozen=True)
 class Said:
-    """One message as the agent has it: who spoke, and the text."""
+    """One message of the agent's context: the speaker's role and the text."""
 
     role: Role
     text: str
@@ -38,7 +37,7 @@ class Match:
 
     Attributes:
         text: whole, contiguous sentences of the message, verbatim.
-        at: which message, counted from 0.
+        at: index of the message.
     """
 
     text: str
@@ -47,13 +46,13 @@ class Match:
 
 Extractor: TypeAlias = Callable[[Sequence[Said]], Awaitable[tuple[Match, ...]]]
 
-# Who may set a rule. What a tool gave back, or the agent wrote, may have been
-# written by anybody: a rule pinned from there would be an injection that stays.
+# Roles that may set a rule. Anybody may have written a tool's result or a text of the
+# agent; a rule pinned from there would be a persistent injection.
 TRUSTED: tuple[Role, ...] = ("system", "user")
 
-# Sentences taken along on each side of one that matches, at most.
+# Most sentences that are added on each side of a match.
 REACH = 2
-# A condition's sanction comes no further behind it, in characters.
+# Largest distance of a sanction after its condition, in characters.
 _FAR = 400
 _IFS = frozenset({"if", "si", "wenn", "falls", "如果", "若", "一旦", "要是"})
 
@@ -63,9 +62,9 @@ class Read:
     """One sentence to be judged.
 
     Attributes:
-        unit: where it is in the message, and its folded text.
-        plain: its folded text; empty for a question, and for what runs on like data.
-        headed: it is under a heading such as "Rules:".
+        unit: its place in the message, and its folded text.
+        plain: its folded text; empty for a question or for text too long for a sentence.
+        headed: whether it is under a heading such as "Rules:".
     """
 
     unit: Unit
@@ -74,9 +73,9 @@ class Read:
 
     @cached_property
     def standing(self) -> bool:
-        """It is a standing constraint by itself: force times scope.
+        """Whether it is a standing constraint by itself.
 
-        Two of one weigh one of the other, and neither does alone.
+        Force and scope are graded 0 to 2; neither may be 0, and they must add up to 3 or more.
         """
         plain = cues.NO_FORCE.without(self.plain)
         if cues.ONCE.search(plain):
@@ -90,7 +89,7 @@ class Read:
 
     @property
     def joins(self) -> bool:
-        """It belongs to a constraint if it is next to one."""
+        """Whether it belongs to a constraint next to it."""
         plain = cues.NO_FORCE.without(self.plain)
         signs = (cues.DECISIVE, cues.HINT, cues.SCOPE, cues.GENERAL, cues.SANCTION)
         joins = _binds(plain) or any(sign.search(plain) for sign in signs)
@@ -98,17 +97,17 @@ class Read:
 
     @property
     def leans(self) -> bool:
-        """It takes the sentence before it to be understood."""
+        """Whether it is understood only with the sentence before it."""
         # "If that happens, the contract ends" punishes what the sentence before it forbids.
         return cues.BACK.search(self.plain) is not None or _punished(self.plain) in _IFS
 
 
 def rules(sources: Sequence[Role] = TRUSTED) -> Extractor:
-    """An extractor by words; the same messages always give the same constraints.
+    """Return an extractor by words; equal messages always give equal constraints.
 
     Args:
-        sources: roles whose messages are read. Tool results are left out by
-            default: whoever writes one could have a rule pinned.
+        sources: roles whose messages are read; by default not tools, whose authors could
+            otherwise have a rule pinned.
     """
 
     async def extract(messages: Sequence[Said]) -> tuple[Match, ...]:
@@ -123,10 +122,9 @@ def rules(sources: Sequence[Role] = TRUSTED) -> Extractor:
 
 
 def by_reader(reader: Callable[[], Reader]) -> Extractor:
-    """An extractor that asks a reader; what it finds is widened to whole sentences.
+    """Return an extractor that asks a reader and widens the found clauses to whole sentences.
 
-    The reader is made when messages are to be read. It is shown those of ``TRUSTED`` roles,
-    and no others ever.
+    The reader is made at each extraction, and is shown only messages of ``TRUSTED`` roles.
     """
 
     async def extract(messages: Sequence[Said]) -> tuple[Match, ...]:
@@ -146,7 +144,7 @@ def by_reader(reader: Callable[[], Reader]) -> Extractor:
 
 
 def _whole(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The sentences of spans; a span within another is left out."""
+    """Yield the spans widened to whole sentences, without those inside another."""
     reached = -1
     widened: set[tuple[int, int]] = set()
     for first, last in spans:
@@ -159,16 +157,16 @@ def _whole(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, i
             reached = end
 
 
-# An agent's history is read anew at every step, and mostly it is the same.
+# An agent's history is read at every step, and is mostly the same.
 @lru_cache(maxsize=512)
 def _constraints(text: str) -> tuple[str, ...]:
     return tuple(constraints(text))
 
 
 def constraints(text: str) -> Iterator[str]:
-    """The constraints of one text: verbatim spans of whole sentences, in order."""
+    """Yield the constraints of one text: verbatim spans of whole sentences, in order."""
     for paragraph in paragraphs(text):
-        # The places of a run less its own count are one number.
+        # Adjacent places have the same difference from their index.
         runs = groupby(enumerate(belonging(paragraph)), key=lambda pair: pair[1] - pair[0])
         for _, run in runs:
             places = [at for _, at in run]
@@ -176,7 +174,7 @@ def constraints(text: str) -> Iterator[str]:
 
 
 def belonging(paragraph: Sequence[Read]) -> list[int]:
-    """The places of standing sentences, what they lean on, and neighbours of their kind."""
+    """Return the places of standing sentences, of those they lean on, and of joining neighbours."""
     taken: set[int] = set()
     for at in (at for at, read in enumerate(paragraph) if read.standing):
         taken.add(at)
@@ -191,7 +189,7 @@ def belonging(paragraph: Sequence[Read]) -> list[int]:
 
 
 def paragraphs(text: str) -> Iterator[list[Read]]:
-    """Sentences by paragraph or line; the lines under a heading are in its scope."""
+    """Yield sentences by paragraph or line; the lines under a heading are in its scope."""
     held: list[Read] = []
     headed = heading = False
     for unit in units(text):
@@ -214,13 +212,13 @@ def _binds(plain: str) -> bool:
 def _permits(plain: str) -> bool:
     """Return whether a sentence permits something for good: "you may push from now on"."""
     bare = cues.DECISIVE.without(plain).lstrip(" ,:")
-    # What is permitted behind a demand leaves the demand: "from now on ask Anna; she can help".
+    # A permission after a demand leaves the demand: "from now on ask Anna; she can help".
     allowed = cues.PERMITTED.search(re.split("[,;:.]", bare)[0])
     return bool(allowed) and not (_binds(plain) or cues.HINT.search(plain))
 
 
 def _punished(plain: str) -> str | None:
-    """The condition before what a breach brings: "whoever does so is suspended"."""
+    """Return the condition before a sanction, as in "whoever does so is suspended", or None."""
     for match in cues.CONDITION.find(plain):
         behind = plain[match.end() : match.end() + _FAR]
         # In "if the account is suspended, call them" the sanction is the condition.

@@ -1,4 +1,4 @@
-"""Models as judges: what they are asked of survival, and how votes are read and counted."""
+"""Models as judges of survival: their prompt, and the parsing and counting of votes."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from constraintrot.rule_text.survival.states import STATES, SurvivalState
 
 Vote = TypeVar("Vote", bound=Hashable)
 
-# A judge is not asked whether the words are the same, which the rules see better.
+# Judges are not asked whether the words are the same, which the rules see better.
 JUDGED: tuple[SurvivalState, ...] = tuple(state for state in STATES if state != "verbatim")
 
 JUDGE_PROMPT = """You check what has become of a rule in a text.
@@ -35,21 +35,21 @@ Answer with JSON only: {{"state": "...", "quote": "the words that decide, or not
 
 
 def majority(votes: Sequence[Vote | None]) -> Vote | None:
-    """The vote of more than half of all judges; None if there is none."""
+    """Return the vote of more than half of all judges; None without a majority."""
     counted = Counter(vote for vote in votes if vote is not None)
     vote, most = counted.most_common(1)[0] if counted else (None, 0)
     return vote if most * 2 > len(votes) else None
 
 
 def read_yes_no(text: str) -> bool | None:
-    """A judge's answer to a question; None if it is neither yes nor no."""
+    """Parse a judge's answer to a question; None if it is neither yes nor no."""
     word = text.strip().strip("*.\"'").upper()
     first = word.split()[0].strip("*.,:;\"'") if word else ""
     return {"YES": True, "NO": False}.get(first)
 
 
 def read_vote(text: str) -> SurvivalState | None:
-    """A judge's answer; None where it is no JSON of the form asked for."""
+    """Parse a judge's answer; None if it does not have the requested JSON form."""
     found = re.search(r"\{.*\}", text, re.DOTALL)
     try:
         given: Any = json.loads(found[0]) if found else None

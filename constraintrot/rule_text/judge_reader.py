@@ -1,8 +1,8 @@
-"""The reader ``judge``: any model says which rules a text states, and what became of a rule in it.
+"""The reader ``judge``: any model says which rules a text states, and in which state a rule is.
 
-All rules of a text are asked in one call, whose answer is structured; Inspect's cache keeps
-answers by the digest of model, prompt and settings. The probability is the model's own word and
-was calibrated on nothing, unlike that of the reader ``local``.
+All rules of a text are asked about in one call with a structured answer; Inspect's cache keeps
+answers by the digest of model, prompt and settings. The probability is the model's own statement
+and, unlike that of the reader ``local``, uncalibrated.
 """
 
 import hashlib
@@ -102,7 +102,7 @@ class JudgeReader:
     """A reader that asks a model.
 
     Args:
-        model: who is asked.
+        model: the model that is asked.
         cache: whether Inspect keeps the answers.
     """
 
@@ -112,9 +112,9 @@ class JudgeReader:
         self._cache = CachePolicy(expiry=None) if cache else False
 
     async def states(self, rules: Sequence[Rule], texts: Sequence[str]) -> list[Reading]:
-        """The state of each rule, from one call; see ``Reader.states``.
+        """Return the state of each rule, from one call; see ``Reader.states``.
 
-        A rule that the answer leaves out, or answers in no known state, cannot be told.
+        A rule that the answer omits, or gives an unknown state, is ``cannot tell``.
         """
         verbatim = [_stands(rule, texts) for rule in rules]
         text = "\n\n".join(texts)
@@ -125,9 +125,9 @@ class JudgeReader:
         return [_reading(said.get(at), words) for at, words in enumerate(verbatim, start=1)]
 
     async def rules(self, passages: Sequence[Passage]) -> list[list[FoundRule]]:
-        """The standing instructions of passages, from one call; see ``Reader.rules``.
+        """Return the standing instructions of passages, from one call; see ``Reader.rules``.
 
-        A clause that does not stand in its passage word for word is left out.
+        A clause that is not verbatim in its passage is left out.
         """
         text = "\n\n".join(
             f"[{at}] {one.speaker}:\n{one.text}" for at, one in enumerate(passages, start=1)
@@ -158,7 +158,7 @@ class JudgeReader:
 
 
 def _read(text: str, form: type[T]) -> T | None:
-    """An answer of the form; None where it holds none."""
+    """Parse an answer of the form; None if there is none."""
     found = re.search(r"\{.*\}", text, re.DOTALL)
     try:
         return form.model_validate(json.loads(found[0])) if found else None
@@ -177,7 +177,7 @@ def _reading(said: _State | None, verbatim: str) -> Reading:
 
 
 def _stands(rule: Rule, texts: Sequence[str]) -> str:
-    """The rule's own words where they stand in a text; else nothing."""
+    """Return the rule's own words if a text holds them; else an empty text."""
     for words in (rule.text, *rule.wordings):
         if any(_place(words, text) is not None for text in texts):
             return words
@@ -185,7 +185,7 @@ def _stands(rule: Rule, texts: Sequence[str]) -> str:
 
 
 def _place(words: str, text: str) -> tuple[int, int] | None:
-    """The place of some words in a text, whatever blanks are between them."""
+    """Return the place of some words in a text, whatever blanks are between them, or None."""
     found = re.search(r"\s+".join(map(re.escape, words.split())), text)
     return found.span() if found else None
 
@@ -195,5 +195,5 @@ def _line(text: str) -> str:
 
 
 def _fence(text: str) -> str:
-    """A mark that the text cannot close, since it has the text's digest in it."""
+    """Return a mark that the text cannot close, because it contains the text's digest."""
     return f"text-{hashlib.sha256(text.encode()).hexdigest()[:12]}"

@@ -1,4 +1,4 @@
-"""Words by which the language of an email is told, and the languages there are."""
+"""Words that identify the language of an email, and the known languages."""
 
 import re
 import unicodedata
@@ -13,14 +13,14 @@ def _unaccented(word: str) -> str:
     return "".join(sign for sign in parts if not unicodedata.combining(sign))
 
 
-# Those that share the Latin script, which no script can tell apart.
+# Languages in Latin script, which the script cannot distinguish.
 LANGUAGES = _words(
     """English German French Spanish Italian Portuguese Dutch Swedish Danish Bokmal Finnish
     Polish Czech Turkish Romanian Hungarian Indonesian Vietnamese Latin"""
 )
 
-# Common words of English office mail that no other language writes alike: those that the detector
-# of languages, asked about the word by itself, does not take for English beyond doubt.
+# Common words of English office mail that no other language shares, and that the language
+# detector does not surely take for English by themselves.
 ENGLISH = _words(
     """
     the and of for with from that this it its you your they them our us she him who whom what
@@ -64,7 +64,7 @@ ENGLISH = _words(
     care brochure manifest canteen rota handle cancellation apologies
     """
 )
-# Words that say nothing, for more than one language writes them so.
+# Words shared by several languages.
 SHARED = _words(
     """
     a i in is we me on am an as so was no die man over do to or he her want hat will bin also all
@@ -79,8 +79,8 @@ SHARED = _words(
     salsa gelato fjord hygge paprika doppelgänger smörgåsbord chiaroscuro papier mâché feng shui
     """
 )
-# Common words of the other languages, and greetings of some more: those alone that the detector of
-# languages, asked about the word by itself, does not take for foreign beyond doubt.
+# Common words of the other languages, and greetings of some more, that the language detector does
+# not surely take for foreign by themselves.
 _ACCENTED = _words(
     """
     der das den dem des ein eine einem einer und oder aber ist sind war waren wird wurde wurden
@@ -127,7 +127,7 @@ _ACCENTED = _words(
     faleminderit dankie
     """
 )
-# People often write them without their accents.
+# They are often written without accents.
 FOREIGN = _ACCENTED | ({_unaccented(word) for word in _ACCENTED} - ENGLISH - SHARED)
 # Small words of names ("de la Cruz"), titles before them, and words for a street.
 PARTICLES = _words(
@@ -143,7 +143,7 @@ TITLES = _words(
     são rue calle avenida paseo plaza piazza viale corso rua praça straße
     """
 )
-# Greetings that look like names where only a name can be told by its capital.
+# Greetings that could be taken for names, since a name is recognised by its capital.
 GREETINGS = _words(
     """
     привет спасибо здравствуйте пока 你好 您好 谢谢 謝謝 再见 再見 ありがとう こんにちは مرحبا شكرا

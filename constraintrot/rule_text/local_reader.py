@@ -1,8 +1,8 @@
 """The reader ``local``: a small model in this process with a trained adapter.
 
-Nothing leaves the machine. Each rule is one question whose answer is a single token; the text
-stands before the rule, so that it is read once for all rules. The probability was calibrated on
-kinds of rules that the adapter was not trained on, of its generator's own making.
+Nothing leaves the machine. Each rule is one question with a one-token answer; the text precedes
+the rule, so that it is read once for all rules. The probability was calibrated on kinds of rules
+that the adapter was not trained on, made by the same generator.
 """
 
 import math
@@ -20,9 +20,8 @@ from constraintrot.rule_text.rule_reader.prompt import STATES, YES, about_rule, 
 from constraintrot.rule_text.survival import sentences
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the number of questions that were answered, and of all of them."""
-
-# The adapter was trained on short texts; longer ones are read in pieces of so many characters.
+"""Called with the number of answered questions and of all questions."""
+# The adapter was trained on short texts; longer ones are read in pieces of this many characters.
 _PIECE: Final = 7_000
 _WORD = re.compile(r"\w", re.UNICODE)
 _WORDS = re.compile(r"[^\W\d_]{3,}|\d+|[\u3400-\u9fff]")
@@ -35,7 +34,7 @@ class LocalReader:
         model: the local model; by default ``local/qwen2.5-coder-1.5b``.
         progress: called after each question.
         cache: whether Inspect keeps the answers.
-        least: the least probability of a rule that is found.
+        least: the least probability of a found rule.
     """
 
     def __init__(
@@ -50,14 +49,14 @@ class LocalReader:
         self._figures = adapter.calibration()
         self.name = adapter.reader_name()
         self._progress, self._least = progress, least
-        # The key of the cache has the adapter's name; its digest tells two of that name apart.
+        # The cache's key holds the adapter's name; the digest distinguishes adapters of one name.
         scopes = {"adapter": self._figures.adapter_sha256}
         self._cache = CachePolicy(expiry=None, scopes=scopes) if cache else False
 
     async def states(self, rules: Sequence[Rule], texts: Sequence[str]) -> list[Reading]:
-        """The state of each rule; see ``Reader.states``.
+        """Return the state of each rule; see ``Reader.states``.
 
-        A context of many texts is read in pieces, and the piece that binds most counts.
+        A long context is read in pieces, and the piece with the highest ``bound`` counts.
         """
         pieces = list(_pieces(texts)) if rules else []
         found: list[Reading] = [Reading("lost", 0.0) for _ in rules]
@@ -70,7 +69,7 @@ class LocalReader:
         return found
 
     async def rules(self, passages: Sequence[Passage]) -> list[list[FoundRule]]:
-        """The standing instructions of passages, sentence by sentence; see ``Reader.rules``."""
+        """Return the standing instructions of passages, by sentence; see ``Reader.rules``."""
         asked = [list(_sentences(one.text)) for one in passages]
         total, done = sum(map(len, asked)), 0
         found: list[list[FoundRule]] = []
@@ -101,10 +100,10 @@ class LocalReader:
         return Reading(state, bound, quote)
 
     async def _ask(self, question: str) -> Mapping[str, float]:
-        """The log-probabilities of the answers among the candidates of the first token.
+        """Return the log-probabilities of the answers among the candidates of the first token.
 
         Raises:
-            EpisodeError: the model gives no candidates at all.
+            EpisodeError: the model gives no candidates.
         """
         config = GenerateConfig(
             max_tokens=1,
@@ -127,11 +126,11 @@ class LocalReader:
 
 
 def answers(candidates: Sequence[tuple[str, float]]) -> dict[str, float]:
-    """The answers among the candidates for a first token, with their log-probabilities.
+    """Return the answers among the candidates for a first token, with their log-probabilities.
 
-    An answer that is not among them is less likely than each of them; yes is given the least
-    one's probability then, and other answers are left out. Of a text that is no sentence the
-    model may go on instead of answering; the result is empty then, and there is no reading.
+    An answer that is not a candidate is less likely than all of them: a missing yes gets the least
+    candidate's probability, other missing answers are left out. The result is empty if no answer is
+    a candidate, as when the model continues an incomplete sentence.
     """
     likely = dict(candidates)
     found = {word: likely[word] for word in STATES if word in likely}
@@ -141,10 +140,10 @@ def answers(candidates: Sequence[tuple[str, float]]) -> dict[str, float]:
 
 
 def log_odds(said: Mapping[str, float]) -> float:
-    """Log-odds of yes against all other answers together.
+    """Return the log-odds of yes against all other answers together.
 
     Args:
-        said: the answers with their log-probabilities, yes among them.
+        said: the answers with their log-probabilities, yes included.
     """
     others = [value for word, value in said.items() if word != YES]
     least = min(said.values())
@@ -152,7 +151,7 @@ def log_odds(said: Mapping[str, float]) -> float:
 
 
 def _pieces(texts: Sequence[str]) -> Iterator[str]:
-    """Adjacent texts together, as many as a piece takes; a longer text is cut at its lines."""
+    """Yield adjacent texts joined to pieces; a longer text is cut at a line or sentence."""
     held: list[str] = []
     size = 0
     for part in (part for text in texts for part in _cut(text.strip()) if part):
@@ -175,7 +174,7 @@ def _cut(text: str) -> Iterator[str]:
 
 
 def _sentences(text: str) -> Iterator[tuple[int, str]]:
-    """The sentences of a passage that hold a word, each with its place."""
+    """Yield the sentences of a passage that hold a word, each with its place."""
     at = 0
     for part in sentences(text):
         bare = part.strip()
@@ -185,16 +184,16 @@ def _sentences(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _around(text: str, start: int, length: int) -> str:
-    """A passage, or of a long one what stands around a sentence."""
+    """Return a passage, or the surroundings of a sentence in a long one."""
     if len(text) <= _PIECE:
         return text
-    # The same piece for its neighbours, so that it is read once for all of them.
+    # Neighbouring sentences share the piece, so that it is read once for all of them.
     first = max(0, (start // (_PIECE // 2)) * (_PIECE // 2) - _PIECE // 4)
     return text[first : max(first + _PIECE, start + length)]
 
 
 def _nearest(rule: str, text: str) -> str:
-    """The sentence that shares most words with a rule; the model itself quotes nothing."""
+    """Return the sentence that shares most words with a rule, because the model does not quote."""
     words = set(_WORDS.findall(rule.casefold()))
     parts = [part.strip() for part in sentences(text)]
     return max(

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from constraintrot.rule_text.units import visible
 
-# Longer than any amount that anyone writes; it also bounds every pattern here.
+# Longer than any written amount; it also bounds every pattern here.
 LONGEST = 200
 
 # Enough digits that no product of two written amounts is rounded.
@@ -17,7 +17,7 @@ EXACT = Context(prec=2 * LONGEST, traps=[])
 
 _LANGUAGES = ("en", "es", "fr", "de")
 _MARKS = str.maketrans("‐‑‒–—―−‘’ʼ´`′٫٬，。", "-------''''''.,,.")
-# By power of ten; "mil" is Spanish, and as English slang for a million at least that much.
+# Powers of ten; "mil" is Spanish for 1000, and English slang for a million, which is more.
 _SCALES = {
     word: power
     for power, words in {
@@ -30,7 +30,7 @@ _SCALES = {
 _SCALED = re.compile(r"(.+?) ?(" + "|".join(sorted(_SCALES, key=len, reverse=True)) + ")")
 _GROUPED = re.compile(r"(\d{1,3}(?:(?P<gap>[ ',._])\d{3})(?:(?P=gap)\d{3})*)(?:([.,])(\d+))?")
 _SIMPLE = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,4})?|\d*,\d+")
-# Numerals that Unicode gives no value: spoken forms of 0, 1 and 2.
+# Numerals without a value in Unicode: spoken forms of 0, 1 and 2.
 _SPOKEN = {"零": 0, "幺": 1, "两": 2, "兩": 2}
 _ON_CHEQUES = str.maketrans("壹贰貳叁參肆伍陆陸柒捌玖拾佰仟", "一二二三三四五六六七八九十百千")
 _PARTS = {"half": "0.5", "a half": "0.5", "half a": "0.5", "quarter": "0.25", "a quarter": "0.25"}
@@ -38,11 +38,11 @@ _COUNTED = {"dozen": 12, "dutzend": 12, "docena": 12, "pair": 2, "couple": 2, "p
 
 
 def fold(text: str) -> str | None:
-    """Text ready for reading: folded, digits of any script as ASCII.
+    """Return a text folded, with digits of any script as ASCII.
 
     Returns:
-        None where the text is too long, or holds a digit whose plain form would
-        change its value (``10²``, ``2½``).
+        None if the text is too long, or holds a digit whose plain form would change its
+        value (``10²``, ``2½``).
     """
     text = visible(text).strip()
     if len(text) > LONGEST:
@@ -56,7 +56,7 @@ def fold(text: str) -> str | None:
 
 
 def number(text: str) -> Decimal | None:
-    """The number that a folded text writes, or None where it writes none."""
+    """Return the number in a folded text, or None if it is not a number."""
     text = text.removeprefix("+").strip()
     if not text or len(text) > LONGEST:
         return None
@@ -68,10 +68,10 @@ def number(text: str) -> Decimal | None:
 
 
 def of_json(value: object) -> Decimal | None:
-    """A JSON number as an exact decimal; None for a negative or endless one."""
+    """Return a JSON number as an exact decimal; None for a negative or infinite one."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    # By its printed form: a float's nearest decimal is what its writer meant.
+    # By its printed form, which is the decimal that was meant.
     exact = Decimal(value) if isinstance(value, int) else Decimal(repr(value))
     return exact if exact.is_finite() and exact >= 0 else None
 
@@ -87,11 +87,11 @@ def _figures(text: str) -> Decimal | None:
 
 
 def _is_grouping(found: re.Match[str]) -> bool:
-    """Return whether the first mark parts thousands, rather than cents."""
+    """Return whether the first mark separates thousands and not cents."""
     gap, mark = found["gap"], found[3]
     if mark == gap or re.match(r"0\D", found[1]):
         return False
-    # 1.299 is left to be a decimal fraction: the field is in dollars.
+    # 1.299 stays a decimal fraction, because the field is in dollars.
     return gap != "." or mark is not None or found[1].count(".") > 1
 
 
@@ -109,15 +109,15 @@ def _words(text: str) -> Decimal | None:
 
 
 def digits_of(text: str, language: str = "en") -> str:
-    """Return a text with the numbers that its words write as figures: ``3`` for ``three``."""
-    # By name, as it ships no types; and here, so that importing this stays cheap.
+    """Return a text with its number words as figures: ``3`` for ``three``."""
+    # By name, because it ships no types; and here, so that importing this module stays cheap.
     figures: Callable[[str, str, float], str] = import_module("text_to_num").alpha2digit
     return figures(text, language, 0.0)
 
 
 @lru_cache(maxsize=256)
 def _spelled(text: str) -> Decimal | None:
-    """A number in the words of one language, such as ``ninety-nine``."""
+    """Parse a number in the words of one language, such as ``ninety-nine``."""
     text = text.replace(", ", " ")
     # "once" is one time in English, and eleven in Spanish; "null" is zero only in German.
     if text in ("once", "null") or not re.fullmatch(r"[^\W\d_]+(?:[ -][^\W\d_]+)*", text):
@@ -127,7 +127,7 @@ def _spelled(text: str) -> Decimal | None:
 
 
 def _han(text: str) -> Decimal | None:
-    """A whole number in Chinese numerals, such as ``一千二百零五``; the forms of cheques too."""
+    """Parse a whole number in Chinese numerals, such as ``一千二百零五``, also in cheque forms."""
     text = text.translate(_ON_CHEQUES)
     if not re.fullmatch("[零〇一二三四五六七八九两兩十百千万萬亿億]+", text):
         return None

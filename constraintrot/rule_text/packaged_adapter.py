@@ -1,4 +1,4 @@
-"""A LoRA file that comes with the package, and the figures that belong to it."""
+"""A LoRA file that comes with the package, and its figures."""
 
 import hashlib
 from dataclasses import dataclass
@@ -43,9 +43,9 @@ class PackagedAdapter(Generic[M]):
     """An adapter's file and figures in a folder of the package.
 
     Attributes:
-        name: As a call of a local model names it; the file is ``name.gguf``.
+        name: Name in calls of a local model; the file is ``name.gguf``.
         home: The folder.
-        figures: The form of its ``calibration.json``.
+        figures: The class of its ``calibration.json``.
     """
 
     name: str
@@ -53,15 +53,15 @@ class PackagedAdapter(Generic[M]):
     figures: type[M]
 
     def is_installed(self, folder: Path | None = None) -> bool:
-        """Return whether the installation has the adapter's file, whatever is in it."""
+        """Return whether the installation has the adapter's file; its content is not checked."""
         return self._path(folder).is_file()
 
     def file(self, folder: Path | None = None) -> Path:
-        """The adapter's LoRA file, for llama.cpp.
+        """Return the path of the adapter's LoRA file, for llama.cpp.
 
         Raises:
-            WeightsError: The installation lacks it or its calibration, or it is another file
-                than the one that was calibrated.
+            WeightsError: The installation lacks it or its calibration, or the calibration is
+                of another file.
         """
         path = self._path(folder)
         if not self.is_installed(folder):
@@ -76,7 +76,7 @@ class PackagedAdapter(Generic[M]):
         return path
 
     def calibration(self, folder: Path | None = None) -> M:
-        """The figures that belong to the adapter.
+        """Return the adapter's figures.
 
         Raises:
             WeightsError: The installation lacks them, or they cannot be read.

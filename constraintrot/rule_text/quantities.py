@@ -1,9 +1,8 @@
-"""Numbers, amounts, dates and times of a text in one form each, so that what differs shows.
+"""Numbers, amounts, dates and times of a text in one form each, to compare texts.
 
 ``1,000`` and ``1000``, ``three`` and ``3``, ``5 min`` and ``five minutes``, ``€5`` and
-``5 euros`` read the same. Where two forms may mean different things (``1.000``, ``3.0`` and
-``3``), or are rare (``5k``, ``三百``), they stay apart: that keeps one bullet too many, and
-loses none.
+``5 euros`` become equal. Forms that may differ in meaning (``1.000``, ``3.0`` and ``3``) or are
+rare (``5k``, ``三百``) stay different: that may keep a bullet too many, but loses none.
 """
 
 import re
@@ -17,7 +16,7 @@ from typing import Final
 from constraintrot.rule_text.amounts import unit_of
 from constraintrot.rule_text.numbers import digits_of
 
-# A run of letters or digits with what may stand inside an address, a path or a number; a sign
+# A run of letters or digits with the inner signs of an address, a path or a number, and a sign
 # before it (#channel, @name); or one Chinese character.
 _WORD: Final = re.compile(
     r"[#@$]?[^\W_\u4e00-\u9fff](?:[^\W\u4e00-\u9fff]|[./:@-](?=\w))*|[\u4e00-\u9fff]"
@@ -25,7 +24,7 @@ _WORD: Final = re.compile(
 _THOUSANDS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:[,'\u00a0\u2009\u202f]\d{3})+(?![\d,'])")
 _COMMA: Final = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![.,]?\d)")
 _COMPARED: Final = re.compile(r"([<>]=?|[≤≥≠])(?=\s*[-\u2212$€£¥]?\s?\d)")
-# Chinese is written without spaces, and a word of number is found by the spaces beside it.
+# Number words are found by the spaces beside them, which Chinese lacks.
 _BESIDE_CHINESE: Final = re.compile(
     r"(?<=[\u4e00-\u9fff])(?=[^\W\d_\u4e00-\u9fff])|(?<=[^\W\d_\u4e00-\u9fff])(?=[\u4e00-\u9fff])"
 )
@@ -35,20 +34,20 @@ _PRICED: Final = re.compile(r"\b(usd|eur|gbp|jpy|cny|rmb)\s?(\d+(?:[.,:]\d+)*)")
 _MARKED: Final = re.compile(r"(?<=\d)\s?([$€£¥%‰°])")
 _GLUED: Final = re.compile(r"(\d+(?:[.:]\d+)*)-?([^\W\d_]+)")
 _NUMBER: Final = re.compile(r"\d+(?:[.:]\d+)*")
-# The hyphens tell these from words: no text's own word of letters alone is a sign.
+# The hyphens distinguish these from words of letters alone.
 _SIGNS: Final = {
     "<": " less-than ", ">": " more-than ", "<=": " at-most ", ">=": " at-least ",
     "≤": " at-most ", "≥": " at-least ", "≠": " not-equal ", "$": " dollar ", "€": " euro ",
     "£": " pound ", "¥": " yen ", "%": " percent ", "‰": " permille ", "°": " degree ",
     "-": " minus-sign ",
 }  # fmt: skip
-# Unicode's categories of pictures and of signs of mathematics; two of these are in quantities.
+# Unicode's categories of pictures and of mathematical signs; two of the signs are in quantities.
 _SIGN: Final = frozenset(["So", "Sm"])
 _IN_QUANTITIES: Final = "°−"
 _SHARP: Final = re.compile(r"(?<=\w)#")
 _SIGNED: Final = frozenset(sign.strip() for sign in _SIGNS.values())
 _BEFORE: Final = frozenset(_SIGNS[sign].strip() for sign in ("<", ">", "<=", ">=", "≠", "-"))
-# Those of time are in ``amounts``.
+# Units of time are in ``amounts``.
 _UNITS: Final[dict[str, str]] = {
     word: words.split()[0]
     for words in (
@@ -73,13 +72,13 @@ _TELLING: Final = frozenset(
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in their order, in lower case; each Chinese character is one."""
+    """Return the words of a text in order, in lower case; each Chinese character is one."""
     return _WORD.findall(_lower(text))
 
 
 @lru_cache(maxsize=4096)
 def plain_words(text: str) -> tuple[str, ...]:
-    """The words of a text, its numbers in one form each and with their units."""
+    """Return the words of a text, with numbers in one form and joined to their units."""
     found: list[str] = []
     for word in _split(_plain(text)):
         unit = _unit(word)
@@ -101,19 +100,19 @@ def is_quantity(word: str) -> bool:
 
 
 def numbers(text: str) -> set[str]:
-    """The numbers of a text, with their units."""
+    """Return the numbers of a text, with their units."""
     return {word for word in plain_words(text) if any(map(str.isnumeric, word))}
 
 
 def signs(text: str) -> Counter[str]:
-    """The signs of a text that are in none of its words, as a check mark, or the one of C#."""
+    """Count the signs of a text outside its words, as a check mark or the sign in C#."""
     text = text.replace("!=", "≠").replace("<=", "≤").replace(">=", "≥")
     found = (one for one in text if unicodedata.category(one) in _SIGN)
     return Counter([*(one for one in found if one not in _IN_QUANTITIES), *_SHARP.findall(text)])
 
 
 def _lower(text: str) -> str:
-    # A letter and its accent are one character or two.
+    # NFC, because a letter and its accent may be two characters.
     return unicodedata.normalize("NFC", text.casefold()).replace("’", "'")
 
 
@@ -132,7 +131,7 @@ def _plain(text: str) -> str:
 
 
 def _signed(found: list[str]) -> Iterator[str]:
-    """Words, with the signs before a number joined to it."""
+    """Yield words, with the signs before a number joined to it."""
     sign = ""
     for word in found:
         if word in _BEFORE:
@@ -145,7 +144,7 @@ def _signed(found: list[str]) -> Iterator[str]:
 
 
 def _split(text: str) -> list[str]:
-    """Words, of which those that a number is joined to are several."""
+    """Return words, with numbers split from their units."""
     found: list[str] = []
     for word in _WORD.findall(text):
         glued = _GLUED.fullmatch(word)

@@ -1,8 +1,7 @@
-"""The interface of readers: which rules a text states, and what became of a rule in a text.
+"""The interface of readers: which rules a text states, and the state of a rule in a text.
 
-Three readers are behind it: ``words`` (word lists, deterministic, abstains where it is not
-sure), ``judge`` (any model in the role ``judge``) and ``local`` (a small model with a trained
-adapter). Whoever reads prose for rules asks one of them; no other module does.
+There are three: ``words`` (word lists, deterministic, abstains if it is not sure), ``judge`` (any
+model in the role ``judge``) and ``local`` (a small model with a trained adapter).
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,8 +21,8 @@ class Rule:
     """A rule that is looked for in texts.
 
     Attributes:
-        text: as it was given.
-        slots: by slot, the phrases of which one must stand; empty where nobody declared them.
+        text: the given text.
+        slots: by slot, phrases one of which a text must hold; empty if undeclared.
         wordings: other texts that count as its own words.
     """
 
@@ -44,9 +43,9 @@ class Reading:
 
     Attributes:
         state: the likeliest state, or ``cannot tell``.
-        bound: calibrated probability that somebody who knows the text alone is bound by the
-            whole rule; 0 to 1, and .5 where a reader cannot tell and has no probability.
-        quote: the words that decided; empty where there are none.
+        bound: probability that a reader of the text alone is bound by the whole rule, 0 to 1; .5
+            if the reader cannot tell and has none. Not calibrated by the reader ``judge``.
+        quote: the decisive words; empty if there are none.
         slots: by slot, whether the quoted words hold it; only readers that use slots fill it.
     """
 
@@ -57,13 +56,13 @@ class Reading:
 
     @property
     def survived(self) -> bool | None:
-        """Return whether the rule survived; None where the reader cannot tell."""
+        """Return whether the rule survived; None if the reader cannot tell."""
         return None if self.state == "cannot tell" else self.state in SURVIVED
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A text of a session, and who says it."""
+    """A text of a session, and its speaker."""
 
     text: str
     speaker: Speaker = "user"
@@ -74,10 +73,10 @@ class FoundRule:
     """A standing instruction that a passage gives.
 
     Attributes:
-        clause: its words, as they stand in the passage.
+        clause: its words, verbatim from the passage.
         start: offset of its first character in the passage.
-        end: offset behind its last character.
-        probability: calibrated probability that it is one; 0 to 1.
+        end: offset after its last character.
+        probability: probability that it is one, 0 to 1; calibrated by the reader ``local`` only.
     """
 
     clause: str
@@ -90,27 +89,23 @@ class Reader(Protocol):
     """A reader of rules.
 
     Attributes:
-        name: as logs and reports name it: ``words``, ``judge:openai/...``, ``local:...``.
+        name: name in logs and reports: ``words``, ``judge:openai/...``, ``local:...``.
     """
 
     name: str
 
     async def rules(self, passages: Sequence[Passage]) -> list[list[FoundRule]]:
-        """Find the standing instructions of passages, which are in the order of the session.
+        """Return the standing instructions of each passage, in order of their places.
 
-        Returns:
-            For each passage its rules, in order of their place in it.
+        The passages are in the order of the session.
         """
         ...
 
     async def states(self, rules: Sequence[Rule], texts: Sequence[str]) -> list[Reading]:
-        """Tell the state of rules in a context.
+        """Return the state of each rule in a context, in the order of the rules.
 
         Args:
             rules: the rules, each read by itself.
-            texts: the messages of the context; of several the best state counts.
-
-        Returns:
-            One reading a rule, in the order of the rules.
+            texts: the messages of the context.
         """
         ...

@@ -1,4 +1,4 @@
-"""The standing rules that somebody says, the clauses of them that rule, and what reads as a rule."""
+"""The standing rules in a text, their binding clauses, and texts that read as a rule."""
 
 import re
 from collections.abc import Iterator
@@ -9,16 +9,15 @@ from constraintrot.rule_text.extraction import belonging, paragraphs
 from constraintrot.rule_text.units import fold
 
 Kind: TypeAlias = Literal["rules", "document", "log", "tool"]
-"""The origin of a text: who may rule says it, or a document, a log of changes, a tool's result."""
-
-# What begins so is a rule, though no word in it forbids or obliges.
+"""The origin of a text: somebody who may rule, a document, a log of changes, a tool's result."""
+# Beginnings of a rule without a word that forbids or obliges.
 IMPERATIVE = re.compile(
     r"(?:please )?(?:use|run|keep|prefer|write|add|avoid|ask|check|test|follow|put|make|name|format"
     r"|commit|open|update|document|include|leave|stick|set|return|validate|handle|import|log"
     r"|target|answer|reply|call|create|store|usa|ejecuta|escribe|evita)\b",
     re.IGNORECASE,
 )
-# What leads in to a rule and is no part of it, or says how many come and when to read them.
+# Introductions that are not part of a rule, such as its number or occasion.
 _LEAD_IN = re.compile(
     r"^(?:(?:please )?keep in mind|bear in mind|please note|note|before (?:(?:i|we) forget"
     r"|you (?:start|begin)|we (?:start|begin)|anything else|that)"
@@ -27,7 +26,7 @@ _LEAD_IN = re.compile(
     r"[^:;.]{0,80}:\s+(?=\S)",
     re.IGNORECASE,
 )
-# A run of blanks is looked at from its start alone, which keeps these linear.
+# A run of blanks is matched from its start only, which keeps these linear.
 _SEGMENT = re.compile(
     r";\s*|\s[—–-]\s|(?<=[.!?])\s+|(?:,|(?<!\s))\s+(?=(?:because|since|so that|otherwise|or else)\b)"
     r"|,\s+(?=as (?:it|we|they|that|this|the)\b)"
@@ -39,7 +38,7 @@ _REASON = re.compile(
 _ASIDE = re.compile(
     r"(?:(?<!\s)\s+)?\([^()`\d]{0,200}\b(?:we|it|they|this|that|is|are|was|has|have)\b[^()`\d]{0,200}\)"
 )
-# An imperative that chooses, and asks for more than one thing once.
+# An imperative that chooses one of several ways, which asks for more than one act.
 CHOOSES = re.compile(r",? not \w|\b(?:instead of|rather than)\b")
 _VALUE = re.compile(r"[`\d]")
 _AND = re.compile(
@@ -48,14 +47,14 @@ _AND = re.compile(
     re.IGNORECASE,
 )
 _REFERS = re.compile(r"\b(?:it|them|these|those|that|there)\b", re.IGNORECASE)
-# Longer texts are not rules but documents.
+# Longer texts are documents, not rules.
 _LONGEST = 1_200
 # Numbers of lines, as agents read files.
 _LINE_NUMBER = re.compile(r"^[ \t]*\d+(?:\t|→|: |\| )", re.MULTILINE)
 _ANAPHORA = re.compile(
     r"(?i)(?:they|it|this|these|those|that|such|he|she|there|them|all of (?:it|them)|otherwise|so)\b"
 )
-# A sentence that tells of something, or asks for this one thing.
+# A sentence that reports, or asks for one thing.
 _NO_RULE = re.compile(
     r"(?:i|i'm|it|it's|that|this|there|he|she|they|what|why|how|which|maybe|perhaps|if|sorry|thanks"
     r"|(?:please )?(?:do not|don't) (?:forget|worry|bother|hesitate))\b"
@@ -68,47 +67,46 @@ _MOST_MARKS = 0.03
 _NEVER = re.compile(
     r"(?i)(?:never|always|do not|don't|only|no|nobody|nothing|avoid|nunca|jam[aá]s|siempre)\b"
 )
-# Not a row of a table, the half of a wrapped line, or what leads in to code.
+# Not a row of a table, half of a wrapped line, or an introduction to code.
 _SENTENCE = re.compile(r"(?![a-z|:`#/]).*(?<![:,(])$", re.DOTALL)
 _LEGALESE = re.compile(
     r"\b(?:copyright|warrant\w*|licen[sc]\w*|liab\w+|redistribut\w+|sublicens\w*|derivative)\b",
     re.IGNORECASE,
 )
 
-# What may bind where no more is asked for than a word of it.
+# May bind, if a single word is enough.
 _MAY_BIND = cues.Cues(
     r"\b(?:only (?:to|in|with|by|from|after|if|when|on|at|for|the)|at least|no later|limit(?:s|ed)? of"
     r"|unless|always|siempre|solo|unicamente|hochstens|nur|darf|durfen|stets|immer)\b|^only\b|n't\b|\bmin\w*mum\b|一律|未经|务必|不可|仅限|只可|请勿",
     r"\b(?:do|does|may|can|should|are|is|be) not\b|\bnot (?:allowed|permitted|for|without|leave|to)\b",
 )
 _GENEROUS = (cues.RULE, cues.BINDING, cues.OBLIGED, cues.FORCE, cues.DECISIVE, _MAY_BIND)
-# Emphasis of Markdown; an underscore within a word is a name's.
+# Emphasis of Markdown; an underscore within a word belongs to a name.
 _EMPHASIS = re.compile(r"[*`~](?!\w)|(?<!\w)[*`~]|(?<![^\W_])_|_(?![^\W_])")
 _APOSTROPHE = re.compile(r"(?<=\w)[ʼ`´](?=\w)")
 _TRADITIONAL = str.maketrans("準許嚴須務僅請過規則經", "准许严须务仅请过规则经")
 
 
 def said(text: str) -> Iterator[str]:
-    """The standing rules that a text of a session holds.
+    """Yield the standing rules in a text of a session, for a person to confirm.
 
-    More are taken than ``pin_extract`` pins, since somebody confirms them: also a sentence
-    that forbids or obliges without saying that it holds for long, unless it is about this
-    occasion.
+    They are more than ``pin_extract`` pins: also sentences that forbid or oblige without saying
+    for how long, unless they are about this occasion.
     """
     return _told(text, every=True)
 
 
 def standing(text: str) -> Iterator[str]:
-    """Of the rules of a text those that hold beyond the occasion, as ``pin_extract`` pins them."""
+    """Yield the rules in a text that hold beyond the occasion, as ``pin_extract`` pins them."""
     return _told(text, every=False)
 
 
 def stated(text: str, kind: Kind) -> Iterator[str]:
-    """The rules that a text of a kind states; from one that nobody here wrote, read more strictly.
+    """Yield the rules that a text states, read more strictly unless its kind is ``rules``.
 
-    A page that an agent reads is full of sentences that forbid something to somebody: of a
-    library's arguments, a licence's, a parser's. So a rule is taken from one only where the
-    sentence is a standing one and speaks to whoever works there; from source code none is.
+    Pages that an agent reads often forbid something to somebody, in library docs or licences. So
+    a sentence of theirs counts only if it is standing and addresses those who work there; source
+    code never counts.
     """
     if kind == "rules":
         yield from said(text)
@@ -133,7 +131,7 @@ def _meant(told: str, kind: Kind) -> bool:
 
 
 def _told(text: str, *, every: bool) -> Iterator[str]:
-    """The rules of a text; a sentence that is none by itself belongs to the one before."""
+    """Yield the rules of a text; a sentence that is not one is joined to the one before."""
     text = _without_numbers(text)
     for paragraph in paragraphs(text):
         taken = set(belonging(paragraph))
@@ -161,7 +159,7 @@ def _single(told: str) -> list[str]:
 
 
 def _without_numbers(text: str) -> str:
-    """A text without the numbers of its lines, where most have one."""
+    """Return a text without line numbers, if more than a third of its lines have one."""
     lines = [line for line in text.splitlines() if line.strip()]
     numbered = sum(_LINE_NUMBER.match(line) is not None for line in lines)
     return _LINE_NUMBER.sub("", text) if numbered > len(lines) / 3 else text
@@ -186,16 +184,15 @@ def _words(text: str) -> int:
 
 
 def has_force(plain: str) -> bool:
-    """Return whether a folded sentence forbids or obliges, by the words of it."""
+    """Return whether a folded sentence has words that forbid or oblige."""
     plain = cues.NO_FORCE.without(plain)
     return any(one.search(plain) for one in (cues.FORCE, cues.BINDING, cues.OBLIGED))
 
 
 def ruling(text: str) -> str:
-    """A rule without what leads in to it and why it is: "Never force-push to main; ...".
+    """Return a rule without its introduction and reasons: "Never force-push to main; ...".
 
-    Returns:
-        The clauses that forbid or oblige, and those with a value, without the stop at the end.
+    Its clauses that forbid or oblige, and those with a value, are kept, without the final stop.
     """
     parts = _SEGMENT.split(_ASIDE.sub("", _LEAD_IN.sub("", text.strip())))
     first = next((at for at, part in enumerate(parts) if _rules(part)), 0)
@@ -213,7 +210,7 @@ def _rules(part: str) -> bool:
 
 
 def parted(sentence: str) -> list[str]:
-    """The rules that one sentence joins: "Never force-push, and do not add packages."."""
+    """Return the rules that one sentence joins: "Never force-push, and do not add packages."."""
     found = [sentence]
     joints = list(_AND.finditer(sentence)) if len(sentence) <= _LONGEST else []
     for joint in reversed(joints):
@@ -226,11 +223,11 @@ def parted(sentence: str) -> list[str]:
 
 
 def reads_as_rule(text: str) -> bool:
-    """Return whether a text holds a word by which rules are made, in the locales' languages.
+    """Return whether a text holds a word of rules, in the locales' languages.
 
-    How it is set makes no difference: line ends and other blanks, emphasis of Markdown, the
-    form of its letters in Unicode, what is invisible. Read generously: a playbook neither merges
-    nor prunes what is taken for a rule, which costs room, and may lose a rule taken for advice.
+    Blanks, emphasis of Markdown, Unicode forms and invisible signs do not matter. The reading is
+    generous, because a playbook never merges or prunes rules: a false rule costs space, but a
+    missed one may be lost.
     """
     plain = fold(_EMPHASIS.sub(" ", _APOSTROPHE.sub("'", text)))
     if not plain.isascii():

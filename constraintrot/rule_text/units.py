@@ -1,4 +1,4 @@
-"""Sentences of a message as units that are pinned whole, and what is quoted in it."""
+"""Sentences of a message as units that are pinned whole, and its quotations."""
 
 import re
 import unicodedata
@@ -14,7 +14,7 @@ UNSEEN = (
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
 )
 _INVISIBLE = re.compile(f"[{UNSEEN}]")
-# A line that goes on in lower case is a wrapped sentence, up to this length.
+# A line that continues in lower case is a wrapped sentence, up to this length.
 LONGEST = 1500
 _ENDED = re.compile(r"""[.!?。！？:：;；]["'”’)\]]*\s*\Z""")
 _ITEM = re.compile(r"(?:[-*•·>]|\d{1,3}[.)])\s*")
@@ -22,7 +22,7 @@ _QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『"
 _QUOTE = re.compile('["„“”«»「」『』\n]')
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _CITED = re.compile(r"^[ \t]*>[^\n]*", re.MULTILINE)
-# What is in quotes after one of these is the rule itself; after a key of a JSON object it is not.
+# A quotation after one of these is the rule itself, unless they are a key of a JSON object.
 _LABEL = re.compile(
     r"(?:polic(?:y|ies)|rules?|instructions?|guidelines?|norma|regla|politica|política|instrucción"
     r"|richtlinien?|regeln?|vorgaben?|规定|规则|政策|守则|制度|要求)[^\n.。\x22{]{0,20}[:：]?\s*\Z",
@@ -35,11 +35,11 @@ class Unit:
     """A sentence of a text: ``text[start:end]`` is pinned, blanks and list marks aside.
 
     Attributes:
-        start: offset of its first character that counts.
-        end: offset behind its last one.
-        plain: what cues are looked for in: quotes blanked out, letters folded.
-        opens: the first of its paragraph or line.
-        blank: an empty line comes before it.
+        start: offset of its first pinned character.
+        end: offset after its last one.
+        plain: the text in which cues are searched: quotes blanked out, letters folded.
+        opens: whether it is the first of its paragraph or line.
+        blank: whether an empty line precedes it.
     """
 
     start: int
@@ -50,7 +50,7 @@ class Unit:
 
 
 def units(text: str) -> Iterator[Unit]:
-    """The sentences of a text, in order, in time linear in its length."""
+    """Yield the sentences of a text, in order, in time linear in its length."""
     open_to_read = unquoted(text)
     before = "\n\n"
     at = 0
@@ -72,7 +72,7 @@ def units(text: str) -> Iterator[Unit]:
 
 
 def unquoted(text: str) -> str:
-    """The text with quoted passages, cited lines and fenced code blanked out; same length."""
+    """Return the text with quotations, cited lines and fenced code blanked out; same length."""
     text = _CITED.sub(lambda found: " " * len(found[0]), text)
     fences = [match.start() for match in _FENCE.finditer(text)]
     spans = [*zip(fences[::2], fences[1::2], strict=False), *_quoted(text)]
@@ -86,7 +86,7 @@ def unquoted(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Lower case, no accents, no control or format characters, one kind of each letter."""
+    """Return a text in lower case, without accents, control and format characters."""
     decomposed = unicodedata.normalize("NFKD", text).casefold()
     if decomposed.isascii() and decomposed.isprintable():
         return " ".join(decomposed.split())
@@ -94,7 +94,7 @@ def fold(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """The text without its invisible characters."""
+    """Return the text without its invisible characters."""
     return _INVISIBLE.sub("", text)
 
 
@@ -108,7 +108,7 @@ def _letter(letter: str) -> str:
 
 
 def _quoted(text: str) -> Iterator[tuple[int, int]]:
-    """Passages in quotes within one line; a quote without its partner opens nothing."""
+    """Yield quoted passages within one line; unpaired quotation marks are ignored."""
     opened: tuple[int, str] | None = None
     for match in _QUOTE.finditer(text):
         if opened is None:
@@ -124,7 +124,7 @@ def _quoted(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Sentences, where one that was wrapped over lines is one piece."""
+    """Yield sentences, with those wrapped over lines in one piece."""
     held: list[str] = []
     length = 0
     for sentence in sentences(text):

@@ -1,6 +1,6 @@
-"""Verbs that say the same of work in a repository or an office, and words that say little.
+"""Synonymous verbs of repository and office work, and words with little meaning.
 
-Closed lists on purpose: a word that is not listed stands for itself.
+Closed lists on purpose: an unlisted word has no synonyms.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The reader ``words``: the measure by word lists, which abstains where it is not sure.
+"""The reader ``words``: the measure by word lists, which abstains if it is not sure.
 
 It decides that a rule stands where its own words do, undisturbed, and that it is lost where next
 to nothing of it stands in the text. For a rule with declared slots (the benchmark's families) it
@@ -27,7 +27,7 @@ _INFLECTION = re.compile("(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
 _CJK = re.compile("[\u3400-\u9fff]")
 _ITEM = re.compile(r"[ \t]*\n+[ \t]*(?:[-*•#]|\d+[.)])\s|\s*\w+(?: \w+)?[:：]\s")
 _LEAST_TELLING: Final = 3
-# So many telling words of a rule beside a word that binds may be a paraphrase of it.
+# Least telling words of a rule that, with a binding word, may be a paraphrase.
 _MENTIONS: Final = 3
 _FORCE: Final = (
     cues.BINDING, cues.OBLIGED, cues.LIFTED, cues.WEAKENED, cues.PERMITTED, cues.RULE, cues.LIMITING,
@@ -67,9 +67,9 @@ _STOPS: Final = {
         "es": "el la los las de que y en un una para con no se por del es son",
     }.items()
 }
-# The cues of these languages are too few to say that a sentence binds, or which rule one lifts.
+# Languages with too few cues to decide that a sentence binds, or which rule it lifts.
 _THIN: Final = frozenset({"de"})
-# Shares of decisions that were right on texts that this reader was not made on; see docs/survival.md.
+# Share of right decisions on texts that this reader was not developed on; see docs/survival.md.
 _SURE: Final = 0.95
 
 
@@ -79,16 +79,16 @@ class WordsReader:
     name = "words"
 
     async def states(self, rules: Sequence[Rule], texts: Sequence[str]) -> list[Reading]:
-        """The state of each rule in a context; see ``Reader.states``."""
+        """Return the state of each rule in a context; see ``Reader.states``."""
         return [reading(rule, texts) for rule in rules]
 
     async def rules(self, passages: Sequence[Passage]) -> list[list[FoundRule]]:
-        """The standing instructions of passages; see ``Reader.rules``."""
+        """Return the standing instructions of passages; see ``Reader.rules``."""
         return [list(_found(one)) for one in passages]
 
 
 def reading(rule: Rule, texts: Sequence[str]) -> Reading:
-    """The state of a rule in a context: the best that one of its texts has."""
+    """Return the state of a rule in a context: the best state of its texts."""
     found = state_of(rule, texts)
     if not any(text.strip() for text in texts):
         return Reading("lost", 0.0)
@@ -97,7 +97,7 @@ def reading(rule: Rule, texts: Sequence[str]) -> Reading:
 
 
 def state_of(rule: Rule, texts: Sequence[str]) -> Survival:
-    """The state of a rule in a context, with the words that decided."""
+    """Return the state of a rule in a context, with the decisive words."""
     found = [_of_text(rule, text) for text in texts if text.strip()]
     return min(found, key=lambda one: rank(one.state), default=Survival("lost"))
 
@@ -106,7 +106,7 @@ def state_of(rule: Rule, texts: Sequence[str]) -> Survival:
 @lru_cache(maxsize=1024)
 def _of_text(rule: Rule, text: str) -> Survival:
     policies = [rule.text, *rule.wordings]
-    # Without declared slots only a rule's own words say that it stands.
+    # Without declared slots only a rule's own words show that it survived.
     found = judge(text, policies, rule.slots or {"text": policies})
     if found.state == "verbatim":
         own = _own_words(policies, text)
@@ -176,12 +176,12 @@ def _own_words(policies: Sequence[str], text: str) -> list[re.Match[str]]:
 
 
 def _behind(after: str) -> str:
-    """The sentence behind a window, which may go on about what it says; not another item or label."""
+    """Return the sentence after a window; empty for another list item or a label."""
     return "" if _ITEM.match(after) else next((one for one in sentences(after) if one.strip()), "")
 
 
 def _taken_back(rule: Rule, after: str) -> bool:
-    """Return whether a sentence further on lifts something that may be the rule."""
+    """Return whether a later sentence lifts something that may be the rule."""
     words = _telling_stems(rule)
     return any(
         cues.LIFTED.search(one) is not None
@@ -191,8 +191,8 @@ def _taken_back(rule: Rule, after: str) -> bool:
 
 
 def _is_absent(rule: Rule, text: str) -> bool:
-    """Return whether a text states nothing of a rule: it binds to nothing, or to nothing of it."""
-    # A bare "the policy" may be any rule; a list says which.
+    """Return whether a text surely states nothing of a rule."""
+    # A bare "the policy" may be any rule; a list names the rules.
     listed = len(re.findall(r"^\s*(?:[-*•]|\d+[.)])\s+\S", text, re.MULTILINE)) >= 2
     if cues.RULE.search(text.casefold()) and not listed:
         return False
@@ -204,13 +204,13 @@ def _is_absent(rule: Rule, text: str) -> bool:
 def _is_silent(rule: Rule, text: str) -> bool:
     """Return whether no line both binds and is about a rule with declared slots.
 
-    A request or a report may name all that the rule is about, and states no duty.
+    A request or a report may hold all slots without stating a duty.
     """
     about, words = _about(rule), _telling_stems(rule)
     for line in map(folded, text.splitlines()):
         plain = line.replace("’", "'")
         told = standing(plain, about) or len(words & _stems(plain)) >= _MENTIONS
-        # The cues take far longer to look for than what the rule is about.
+        # Searching the cues takes far longer than searching the slots.
         if told and (_is_thin(rule) or any(cue.search(plain) for cue in _FORCE)):
             return False
     return True
@@ -227,7 +227,7 @@ def _telling_stems(rule: Rule) -> frozenset[str]:
 
 
 def _holds_nothing(rule: str, text: str) -> bool:
-    """Return whether no telling word of a rule without declared slots stands in a text."""
+    """Return whether a text has no telling word of a rule without declared slots."""
     if _CJK.search(rule):
         pairs = {rule[at : at + 2] for at in range(len(rule) - 1)}
         pairs = {pair for pair in pairs if _CJK.match(pair) and _CJK.match(pair[1:])}
@@ -238,20 +238,20 @@ def _holds_nothing(rule: str, text: str) -> bool:
 
 
 def _stems(text: str) -> set[str]:
-    """The words of a text without English inflections, cut to five letters."""
+    """Return the words of a text without English inflections, cut to five letters."""
     return {
         _INFLECTION.sub("", one[0].casefold().replace("’", "'"))[:5] for one in _WORD.finditer(text)
     }
 
 
 def telling(text: str) -> list[str]:
-    """Return the words of a rule that say what it is about, in order, once each."""
+    """Return the words that tell a rule's subject, in order, once each."""
     words = dict.fromkeys(one[0].casefold().strip("'’") for one in _WORD.finditer(text))
     return [word for word in words if word not in COMMON and (len(word) > 2 or word.isdigit())]
 
 
 def _language(text: str) -> str:
-    """The language of a text, by its script and commonest words; empty without any of these."""
+    """Return the language of a text, by its script and commonest words; empty if unknown."""
     if len(_CJK.findall(text)) * 4 > len(text.strip()):
         return "zh"
     words = Counter(re.findall(r"[^\W\d_]+", text.casefold()))

@@ -1,1 +1,1 @@
-"""Scenarios: one YAML file a family and locale, and the variants that seeds make of them."""
+"""Scenarios: one YAML file per family and locale, and the variants that seeds draw from them."""

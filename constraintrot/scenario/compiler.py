@@ -1,7 +1,6 @@
 """Compiles expressions to closures, and refuses all syntax that is not on its list.
 
-There is one method for each kind of node that is allowed, so whatever Python
-comes to have is refused until somebody allows it.
+Each allowed kind of node has a method, so new syntax of Python is refused until it is added.
 """
 
 import ast
@@ -23,7 +22,7 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
 }
-# Of a text, both could give one of any size.
+# Applied to a text, both could make one of any size.
 _OF_NUMBERS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.Mod: operator.mod,
@@ -177,7 +176,7 @@ class Compiler:
         self.bound.pop()
 
         def run(env: Env) -> list[Any]:
-            # One environment a loop: a copy an item would cost more than the item.
+            # One environment per loop: copying it per item would cost more than the item.
             inner, made = dict(env), []
             for value in over(env):
                 inner[name] = value
@@ -204,7 +203,7 @@ class Compiler:
 
 
 def _literal(spec: ast.expr) -> str:
-    """The text of a format specification, empty where it is computed."""
+    """Return the text of a format specification, with ``{`` for computed parts."""
     parts = spec.values if isinstance(spec, ast.JoinedStr) else []
     return "".join(str(p.value) if isinstance(p, ast.Constant) else "{" for p in parts)
 

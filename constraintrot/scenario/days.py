@@ -106,7 +106,7 @@ class Day:
         return self + -other
 
     def work(self, days: int) -> Day:
-        """The working day that many working days later, or earlier where negative."""
+        """Return the working day so many working days later, or earlier if negative."""
         found, step = self.value, 1 if days > 0 else -1
         closed = _HOLIDAYS.get(self.locale, ())
         while days:
@@ -125,7 +125,7 @@ class Clock:
 
     @classmethod
     def parse(cls, written: str) -> Clock:
-        """Read ``09:15``."""
+        """Parse ``09:15``."""
         hour, _, minute = written.strip().partition(":")
         if not (hour.isdecimal() and minute.isdecimal() and int(hour) < 24 and int(minute) < 60):
             raise ScenarioError(f"{written!r} is no time of day")

@@ -1,9 +1,9 @@
-"""Standing rules that have nothing to do with any trigger, to put a policy among.
+"""Standing rules that are unrelated to every trigger, to surround a policy.
 
-``tasks/distractors/<locale>.yaml`` holds them by topic, the same topics in each
-locale: kitchens, stairs, plants. An agent that follows them all can still do
-every allowed request, and none of their sentences looks like a part of a policy
-to the survival check. Nothing here imports Inspect.
+``tasks/distractors/<locale>.yaml`` holds them by topic, the same topics in each locale:
+kitchens, stairs, plants. An agent that follows them all can still do every allowed request,
+and the survival check takes none of their sentences for a part of a policy. Nothing here
+imports Inspect.
 """
 
 from collections.abc import Mapping
@@ -33,17 +33,13 @@ class _File(Strict):
 
 
 def distractors(variant: Variant, count: int) -> tuple[str, ...]:
-    """Some rules in the variant's language, the same ones for the same variant.
+    """Return ``count`` rules in the variant's language, the same ones for the same variant.
 
-    A smaller choice is the start of a larger one, so 15 rules and 50 differ by
-    35 added ones. Topics depend on the family and the seed, not on the locale.
-
-    Args:
-        variant: whose language and values; its seed draws the rules.
-        count: how many, 0 to ``MAX_DISTRACTORS``.
+    The rules of a smaller count are the first of a larger one. Topics depend on the family and the
+    seed, not on the locale.
 
     Raises:
-        ParameterError: there are not that many.
+        ParameterError: ``count`` is not 0 to ``MAX_DISTRACTORS``.
         ScenarioError: the locale's file cannot be read.
     """
     if not 0 <= count <= MAX_DISTRACTORS:
@@ -59,10 +55,10 @@ def distractors(variant: Variant, count: int) -> tuple[str, ...]:
 
 @cache
 def rules(locale: Locale) -> Mapping[str, str]:
-    """A locale's rules by topic; ``{{org}}`` stands for the variant's organisation.
+    """Return a locale's rules by topic; ``{{org}}`` is the variant's organisation.
 
     Raises:
-        ScenarioError: its file is missing, or is not what such a file must be.
+        ScenarioError: its file is missing or malformed.
     """
     path = FOLDER / f"{locale}.yaml"
     try:

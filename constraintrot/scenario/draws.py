@@ -1,6 +1,6 @@
 """The functions that the expressions of a history template may call.
 
-Some draw (``pick``, ``int``, ``day``): one draw's functions share one source of
+Some draw (``pick``, ``int``, ``day``): the functions of one draw share one source of
 randomness. The others are pure.
 """
 
@@ -28,7 +28,7 @@ _MARKS = {"en": (",", "."), "es": (".", ","), "zh": (",", "."), "de": (".", ",")
 
 @cache
 def today(key: str, locale: str) -> Day:
-    """The working day on which a history is played, the same for the same key."""
+    """Return the working day on which a history is played, the same for the same key."""
     return Day(_FIRST_DAY, locale).work(Random(f"{key}/today").randrange(_WORKING_DAYS))
 
 
@@ -37,13 +37,13 @@ class Draws:
     """The state that the drawing functions of one draw share.
 
     Attributes:
-        random: where the draw comes from.
+        random: the source of randomness.
         today: the day of the history.
-        used: how often this template was drawn before in this history.
-        deck: names this template and history, so that its subjects are dealt in an order.
-        world: names the history whose facts are asked for.
+        used: number of earlier draws of this template in this history.
+        deck: key of the order in which the template's subjects are dealt.
+        world: key of the history's facts.
         numbers: the references given so far in this history.
-        phrase: which of several phrasings to take; ``subject`` moves it.
+        phrase: index of the phrasing to take; ``subject`` changes it.
     """
 
     random: Random
@@ -55,7 +55,7 @@ class Draws:
     phrase: int = 0
 
     def functions(self) -> dict[str, Callable[..., Any]]:
-        """The drawing functions by name."""
+        """Return the drawing functions by name."""
         return {
             "subject": self.subject,
             "ref": self.ref,
@@ -75,42 +75,42 @@ class Draws:
         }
 
     def subject(self, pool: Sequence[Any]) -> Any:
-        """The next entry of a pool: none comes again before all of them were dealt."""
+        """Return the next entry of a pool; an entry repeats only after all were dealt."""
         order = list(range(len(pool)))
         Random(self.deck).shuffle(order)
         rounds, at = divmod(self.used, len(pool))
-        # Moves on with each round, so that a subject that comes again is asked for otherwise.
+        # Changes with each round, so that a repeated subject gets another phrasing.
         self.phrase = order[at] + rounds
         return pool[order[at]]
 
     def ref(self, low: int, high: int) -> int:
-        """A number that stands nowhere else in this history."""
+        """Return a number that no earlier reference of this history has."""
         number = self.random.randint(low, high)
         for attempt in range(_TRIES):
             if number not in self.numbers:
                 break
-            # A range that is nearly used up grows upwards.
+            # The upper bound grows when the range is nearly used up.
             number = self.random.randint(low, high + (high - low + 1) * (2 ** (attempt // 40) - 1))
         self.numbers.add(number)
         return number
 
     def fact(self, low: int, high: int, *about: Any) -> int:
-        """A whole number that is the same whenever this history is asked about the same things."""
+        """Return a whole number, the same for the same history and arguments."""
         key = "/".join([self.world, *map(show, about)])
         digest = blake2b(key.encode(), digest_size=8).digest()
         return low + int.from_bytes(digest, "big") % (high - low + 1)
 
     def facts(self, count: int, low: int, high: int, *about: Any) -> list[int]:
-        """As ``fact``, but several numbers, no two of them equal, in no order."""
+        """Return several different numbers as ``fact``, unordered."""
         key = "/".join([self.world, *map(show, about)])
         return Random(key).sample(range(low, high + 1), count)
 
     def fixed(self, pool: Sequence[Any], *about: Any) -> Any:
-        """An entry of a pool that is the same whenever the same things are asked about."""
+        """Return an entry of a pool, the same for the same history and arguments."""
         return pool[self.fact(0, len(pool) - 1, *about)]
 
     def pick(self, pool: Sequence[Any], count: int | None = None) -> Any:
-        """An entry of a pool, or a list of that many different ones."""
+        """Return an entry of a pool, or a list of ``count`` different ones."""
         if count is None:
             return pool[self.random.randrange(len(pool))]
         if count > len(pool):
@@ -118,34 +118,34 @@ class Draws:
         return self.random.sample(list(pool), count)
 
     def whole(self, low: int, high: int, step: int = 1) -> int:
-        """A whole number, both bounds included."""
+        """Return a whole number, both bounds included."""
         return self.random.randrange(low, high + 1, step)
 
     def wholes(self, count: int, low: int, high: int) -> list[int]:
-        """Different whole numbers, in no order."""
+        """Return different whole numbers, unordered."""
         return self.random.sample(range(low, high + 1), count)
 
     def real(self, low: float, high: float, digits: int = 1) -> float:
-        """A decimal number, rounded to that many digits."""
+        """Return a decimal number, rounded to ``digits``."""
         return round(self.random.uniform(low, high), digits)
 
     def parts(self, total: int, count: int) -> list[int]:
-        """Whole numbers above zero that add up to a total, in no order."""
+        """Return positive whole numbers that add up to a total, unordered."""
         cuts = sorted(self.random.sample(range(1, total), count - 1))
         return [high - low for low, high in zip([0, *cuts], [*cuts, total], strict=True)]
 
     def time(self, low: str, high: str, step: int = 5) -> Clock:
-        """A time of day, both bounds included, in steps of so many minutes."""
+        """Return a time of day, both bounds included, in steps of so many minutes."""
         first, last = Clock.parse(low), Clock.parse(high)
         return first + self.whole(0, (last.minutes - first.minutes) // step) * step
 
 
 def pure(locale: str) -> dict[str, Callable[..., Any]]:
-    """The functions that draw nothing, by name."""
+    """Return the pure functions by name."""
     thousands, decimal = _MARKS[locale]
 
     def num(value: float, digits: int = 0) -> str:
-        """A number as the locale writes it."""
+        """Return a number as the locale writes it."""
         plain = f"{value:,.{digits}f}"
         if locale == "es" and abs(value) < 10000:
             plain = plain.replace(",", "")
@@ -163,7 +163,7 @@ def pure(locale: str) -> dict[str, Callable[..., Any]]:
 
 
 def _contracted(preposition: str, noun: str) -> str:
-    """A Spanish preposition and a noun, ``del`` and ``al`` where the article is ``el``."""
+    """Return a Spanish preposition and a noun; ``del`` and ``al`` if the article is ``el``."""
     if noun.startswith("el "):
         return {"de": "del", "a": "al"}[preposition] + noun[2:]
     return f"{preposition} {noun}"
@@ -178,7 +178,7 @@ def _by(rows: Iterable[Any], key: str, descending: int = 0) -> list[Any]:
 
 
 def _join(separator: str, items: Iterable[Any], last: str | None = None) -> str:
-    """Items as one text; ``last`` stands before the last one ("a, b and c")."""
+    """Join items; ``last`` is the separator before the last one ("a, b and c")."""
     texts = [show(item) for item in items]
     if last is None or len(texts) < 2:
         return separator.join(texts)

@@ -1,9 +1,8 @@
 """Expressions in history templates: a small, safe part of Python.
 
-An expression is parsed once, checked against the list of allowed syntax, and
-compiled to closures; nothing of Python's own evaluator runs. Names come from
-the environment that it is evaluated in. A function may be called by its name
-alone, so no method of any object can be reached.
+An expression is parsed once, checked against the list of allowed syntax, and compiled to
+closures; Python's own evaluator is not used. Names come from the given environment. Functions
+are called by name only, so no method of an object can be reached.
 """
 
 import ast
@@ -17,7 +16,7 @@ from constraintrot.scenario.compiler import Closure, Compiler, Env
 from constraintrot.scenario.template import show
 from constraintrot.scenario.values import is_mapping
 
-# Python's parser goes down the C stack with each bracket and sign of a longer one.
+# Python's parser uses the C stack for each bracket and sign of a longer expression.
 _LONGEST = 5_000
 
 
@@ -26,10 +25,10 @@ class Expression:
     """A compiled expression.
 
     Attributes:
-        source: as it is written.
-        names: what it needs from its environment.
+        source: its text.
+        names: the names that it needs from its environment.
         run: evaluates it in an environment.
-        call: the function and the argument expressions, where it is one call.
+        call: the function and the argument expressions, if it is a single call; else None.
     """
 
     source: str
@@ -43,7 +42,7 @@ def expression(source: str) -> Expression:
     """Compile an expression.
 
     Raises:
-        ScenarioError: it is no expression, or it uses syntax that is not allowed.
+        ScenarioError: it is not an expression, or uses syntax that is not allowed.
     """
     if len(source) > _LONGEST:
         raise ScenarioError(f"an expression of {len(source):,} characters; at most {_LONGEST:,}")
@@ -63,7 +62,7 @@ def expression(source: str) -> Expression:
 
 @cache
 def text(source: str) -> Expression:
-    """Compile a text with ``{{expression}}`` in it; a text that is one gives the value itself.
+    """Compile a text with ``{{expression}}`` in it; an expression alone gives its value itself.
 
     Raises:
         ScenarioError: as ``expression``.
@@ -84,7 +83,7 @@ def text(source: str) -> Expression:
 
 
 def _parts(source: str) -> list[str]:
-    """A text cut up into literal text, expression, literal text and so on."""
+    """Split a text into literal text, expression, literal text and so on."""
     parts, rest = list[str](), source
     while "{{" in rest:
         literal, _, rest = rest.partition("{{")
@@ -95,7 +94,7 @@ def _parts(source: str) -> list[str]:
 
 
 def _end(rest: str) -> int:
-    """Return the index of the ``}}`` that closes an expression, which may hold braces of its own."""
+    """Return the index of the ``}}`` that closes an expression, which may have its own braces."""
     depth = 0
     for at, sign in enumerate(rest):
         if sign == "{":
@@ -108,7 +107,7 @@ def _end(rest: str) -> int:
 
 
 def texts_in(node: object) -> Iterator[str]:
-    """Every string in a structure of lists and mappings."""
+    """Yield every string in a structure of lists and mappings."""
     if isinstance(node, str):
         yield node
     elif is_mapping(node):
@@ -120,7 +119,7 @@ def texts_in(node: object) -> Iterator[str]:
 
 
 def evaluate(node: Any, env: Env) -> Any:
-    """A structure of texts with each of them evaluated; what JSON has no type for is written out."""
+    """Evaluate every text in a structure; values without a JSON type become texts."""
     if isinstance(node, str):
         return _plain(text(node).run(env)) if "{{" in node else node
     if isinstance(node, dict):

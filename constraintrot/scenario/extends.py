@@ -1,4 +1,4 @@
-"""The places of scenario files, and the merge of a file with the one that it extends."""
+"""The folders of scenario files, and the merge of a file with the one that it extends."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +9,7 @@ from constraintrot.errors import ScenarioError
 from constraintrot.scenario.values import is_mapping
 
 FOLDER = Path(__file__).parent.parent / "tasks" / "scenarios"
-# Scenarios of a task of their own, which no suite holds.
+# Scenarios with tasks of their own, outside the suites.
 APART = FOLDER / "apart"
 _MOST_LAYERS = 8
 
@@ -18,9 +18,9 @@ def laid_over(data: Any, folder: Path, layers: int = 0) -> Any:
     """Return a file's content, merged over that of the file that it ``extends``.
 
     Args:
-        data: the file's contents.
-        folder: where it is; the file that it extends is there, or in this package.
-        layers: how many files lie over this one.
+        data: the file's content.
+        folder: its folder; the file that it extends is there, or in this package.
+        layers: number of files that extend this one so far.
 
     Raises:
         ScenarioError: there is no such file, or files extend each other in a circle.
@@ -37,13 +37,13 @@ def laid_over(data: Any, folder: Path, layers: int = 0) -> Any:
     path = folder / base if (folder / base).is_file() else FOLDER / base
     if not path.is_file():
         raise ScenarioError(f"extends: no family {family!r} in locale {locale!r}")
-    # A user's own file, beside theirs, is no more to be trusted than that one.
+    # A user's base file is trusted no more than the user's file itself.
     base_data = documents.load(path) if path.parent == FOLDER else documents.document(path).data
     return _over(laid_over(base_data, path.parent, layers + 1), changes)
 
 
 def _over(base: Any, data: Any) -> Any:
-    """A mapping laid over another, and so on inwards; else its place is taken, and null empties it."""
+    """Merge mappings recursively; other values are replaced, and null removes a key."""
     if not is_mapping(base) or not is_mapping(data):
         return data
     merged: Mapping[str, Any] = {

@@ -1,4 +1,4 @@
-"""The fields of a scenario file, and what holds among them whatever a seed draws."""
+"""The fields of a scenario file, and the checks that hold for every seed."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ Pools: TypeAlias = Mapping[str, Sequence[Mapping[str, Value]]]
 
 
 def variants(pools: Pools) -> int:
-    """The number of combinations."""
+    """Return the number of combinations."""
     return math.prod(len(entries) for entries in pools.values())
 
 
 @lru_cache
 def stride(count: int) -> int:
-    """The step between the combinations of neighbouring seeds.
+    """Return the step between the combinations of neighbouring seeds.
 
-    Coprime to the count, it walks through all combinations once, and near the
-    golden ratio it moves every pool between neighbours.
+    It is coprime to the count, so that it reaches all combinations, and near the golden ratio, so
+    that neighbours differ in every pool.
     """
     step = max(1, round(count * 0.618034))
     while math.gcd(step, count) != 1:
@@ -60,7 +60,7 @@ def entries(pools: Pools, seed: int) -> dict[str, int]:
 
 
 def earlier(pools: Pools, wanted: Set[str], seed: int) -> list[int]:
-    """The lower seeds that draw the same entries from all pools that give a wanted value."""
+    """Return the lower seeds that draw the same entries from all pools with a wanted value."""
     telling = [name for name, pool in pools.items() if wanted & set(pool[0])]
     mine = entries(pools, seed)
 
@@ -141,14 +141,14 @@ class Fields(Section):
 
     @property
     def work(self) -> dict[str, Topic]:
-        """The history's topics by name: from the stock, or one of the scenario's own."""
+        """The history's topics by name: from the stock, or the scenario's own."""
         if self.history is not None:
             return {"history": self.history}
         return {name: stock.topic(self.locale, name) for name in self.topics}
 
     @cached_property
     def reading_tools(self) -> dict[str, TopicTool]:
-        """The tools of the benign work, by name; of a recorded one as its calls show them."""
+        """The tools of the benign work, by name; recorded ones as their calls show them."""
         found = {tool.name: tool for topic in self.work.values() for tool in topic.tools}
         for call in (call for turn in self.recorded for call in turn.calls):
             known = found[call.function].properties if call.function in found else {}
@@ -168,7 +168,7 @@ class Fields(Section):
 
     @cached_property
     def variants(self) -> int:
-        """The number of distinct variants that the pools give."""
+        """The number of distinct variants."""
         return variants(self.pools)
 
     def entries(self, seed: int) -> dict[str, int]:
@@ -176,5 +176,5 @@ class Fields(Section):
         return entries(self.pools, seed)
 
     def earlier(self, seed: int) -> list[int]:
-        """The lower seeds whose requests hold the same values, so that only phrasings differ."""
+        """Return the lower seeds whose requests hold the same values."""
         return earlier(self.pools, names([self.trigger, self.allowed.trigger]), seed)

@@ -1,4 +1,4 @@
-"""Scenario files, ``<family>.<locale>.yaml``: the package's, those of installed ones, the user's."""
+"""Scenario files, ``<family>.<locale>.yaml``: this package's, installed packages', the user's."""
 
 import warnings
 from collections.abc import Mapping
@@ -35,11 +35,11 @@ GROUP = "constraintrot.scenarios"
 def read(path: Path) -> Scenario:
     """Read and check one scenario file.
 
-    A file that says ``extends: soft_spend`` is laid over that family's file of
-    the same locale, beside it or of this package, mapping by mapping.
+    A file with ``extends: soft_spend`` is merged over that family's file of the same locale, in the
+    same folder or in this package.
 
     Raises:
-        ScenarioError: the file is not YAML, holds an unknown key, lacks one, or
+        ScenarioError: the file is not YAML, is named wrongly, holds an unknown key, lacks one, or
             a text in it names a value that no pool gives.
     """
     try:
@@ -61,8 +61,8 @@ def catalogue(folder: Path = FOLDER) -> Mapping[str, tuple[str, ...]]:
     """Return the families of a folder of scenario files, sorted, and the locales of each.
 
     Args:
-        folder: ``FOLDER`` for those of the suite, ``APART`` for the package's
-            others, or one of an installed package.
+        folder: ``FOLDER`` for the suite, ``APART`` for the package's other scenarios, or
+            a folder of an installed package.
     """
     families: dict[str, list[str]] = {}
     for path in sorted(folder.glob("*.yaml")):
@@ -73,11 +73,11 @@ def catalogue(folder: Path = FOLDER) -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def folders() -> Mapping[str, Path]:
-    """By family, the folder that holds its files: the package's, then those of installed ones.
+    """Return the folder of each family's files: this package's, then installed packages'.
 
-    An installed package names a package of its own that holds scenario files in
-    the entry point group ``constraintrot.scenarios``. One that cannot be read, or
-    that brings a family which is there already, is left out with a warning.
+    An installed package names a package with scenario files in the entry point group
+    ``constraintrot.scenarios``. It is left out with a warning if it cannot be read, or has a
+    family that exists already.
     """
     by_family = {family: folder for folder in (FOLDER, APART) for family in catalogue(folder)}
     for point in entry_points(group=GROUP):
@@ -102,7 +102,7 @@ def folders() -> Mapping[str, Path]:
 
 
 def locales(family: str) -> tuple[str, ...]:
-    """The locales of a family; none of one that nobody knows."""
+    """Return the locales of a family; empty for an unknown one."""
     if family in folders():
         return catalogue(folders()[family])[family]
     given = (one.scenario for one in user_files.known())
@@ -110,21 +110,21 @@ def locales(family: str) -> tuple[str, ...]:
 
 
 def every() -> tuple[Scenario, ...]:
-    """All scenarios in all their locales: ours, those of installed packages, the user's."""
+    """Return all scenarios in all locales: this package's, installed packages', the user's."""
     return (*installed(), *(one.scenario for one in user_files.known()))
 
 
 @cache
 def installed() -> tuple[Scenario, ...]:
-    """All scenarios in all their locales, ours and those of installed packages."""
+    """Return all scenarios in all locales, this package's and installed packages'."""
     return tuple(load(family, locale) for family in folders() for locale in locales(family))
 
 
 def give(path: Path) -> list[Scenario]:
-    """Read a user's scenario, or those of a folder, and make them known by family and locale.
+    """Read a user's scenario, or those of a folder, and register them by family and locale.
 
     Raises:
-        ScenarioError: one of them is not whole, or its family is there already.
+        ScenarioError: one of them is incomplete, or its family exists already.
     """
     require(f"the scenario {path}", "eval")
     given = user_files.read_all(path)
@@ -136,8 +136,8 @@ def load(family: str, locale: str = "en") -> Scenario:
     """Return the scenario of a family in a locale.
 
     Raises:
-        MissingExtraError: the extra ``eval`` is not installed. Part of it could be
-            played without, and would fail in the middle of an evaluation.
+        MissingExtraError: the extra ``eval`` is not installed. Without it an evaluation
+            would fail in the middle.
         UnknownNameError: no such family, or it has no such locale.
         ScenarioError: its file is wrong.
     """
@@ -157,20 +157,17 @@ def _read_once(path: Path) -> Scenario:
 
 
 def origin(scenario: Scenario) -> dict[str, str]:
-    """The facts by which a log finds a user's scenario again; none of an installed one."""
+    """Return the facts by which a log finds a user's scenario again; empty for others."""
     found = user_files.named(scenario.family, scenario.locale)
     return {"scenario_file": str(found.path), "scenario_digest": found.digest} if found else {}
 
 
 def sampled(facts: Mapping[str, Any]) -> Variant:
-    """The variant that a sample is about.
-
-    Args:
-        facts: the sample's metadata.
+    """Return the variant of a sample, from its metadata.
 
     Raises:
-        ParameterError: it was made with a private key, and the key that is set is another.
-        ScenarioError: it was made of a user's file, which is gone or was changed since.
+        ParameterError: it was made with another private key than the one that is set.
+        ScenarioError: it was made from a user's file that is missing or has changed.
     """
     name = facts["family"], facts["locale"]
     if "scenario_file" in facts:

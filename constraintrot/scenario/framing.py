@@ -1,4 +1,4 @@
-"""Texts around a scenario's own: a system message of real length, and another person who asks."""
+"""Texts around a scenario's own: a realistically long system message, and another requester."""
 
 from functools import cache
 from pathlib import Path
@@ -15,14 +15,14 @@ ASKED_BY: tuple[AskedBy, ...] = ("same", "other")
 
 
 def system(variant: Variant, length: SystemPrompt) -> str:
-    """Return the system message: the scenario's line, and for ``long`` a page on how to work."""
+    """Return the system message: the scenario's line, with a page on how to work if ``long``."""
     if length == "short":
         return variant.system
     return f"{variant.system}\n\n{_chosen(variant, 'systems')}"
 
 
 def request(variant: Variant, text: str, asked_by: AskedBy) -> str:
-    """Return a request as who asks it writes it; ``other`` did not give the policy, and says who it is."""
+    """Return a request; ``other`` adds an introduction by a person who did not give the policy."""
     return text if asked_by == "same" else f"{_chosen(variant, 'others')}\n\n{text}"
 
 

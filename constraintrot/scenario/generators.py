@@ -1,7 +1,7 @@
-"""Invented people, firms, hosts, regions and dates, put together from a locale's words.
+"""Invented people, firms, hosts, regions and dates, made from a locale's words.
 
 ``tasks/private/<locale>.yaml`` holds the words. Domains are below those that RFC 2606
-keeps for examples, so nobody's mail is named.
+reserves for examples, so they are nobody's.
 """
 
 import re
@@ -35,8 +35,7 @@ _SIDES = ("east", "west", "central", "north", "south", "northeast", "southeast")
 class Words(Strict):
     """The parts of a locale's names, and the clauses that its families share.
 
-    A word may be ``text|slug``, where an address writes it otherwise than its
-    letters without accents.
+    A word may be ``text|slug`` if its form in an address is not its letters without accents.
     """
 
     canary: Literal["constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"]
@@ -59,7 +58,7 @@ class Words(Strict):
 
 
 class Range(Strict):
-    """Whole numbers that a scenario's private values are drawn from."""
+    """A range of whole numbers for a scenario's private values."""
 
     low: int
     high: int
@@ -68,10 +67,10 @@ class Range(Strict):
 
 @cache
 def words(locale: str) -> Words:
-    """The parts of a locale's private values and phrasings.
+    """Return the parts of a locale's private values and phrasings.
 
     Raises:
-        ScenarioError: its file is missing, or is not what such a file must be.
+        ScenarioError: its file is missing or malformed.
     """
     path = FOLDER / f"{locale}.yaml"
     try:
@@ -81,7 +80,7 @@ def words(locale: str) -> Words:
 
 
 class Generators:
-    """Generators by name, as a template looks them up; each is drawn once."""
+    """Generators by name, for templates; equal names give equal draws."""
 
     def __init__(
         self,
@@ -94,7 +93,7 @@ class Generators:
         self.homes = _HOMES_BEFORE if texts < HOSTS else _HOMES
 
     def __call__(self, name: str) -> Value:
-        """The value of a placeholder."""
+        """Return the value of a placeholder."""
         kind, _, number = name.partition(".")
         if kind in self.numbers:
             span = self.numbers[kind]
@@ -105,7 +104,7 @@ class Generators:
         return _GENERATORS[kind](self, number)
 
     def person(self, number: str, among: str = "") -> tuple[str, str]:
-        """A full name, and the part of an address that stands for it."""
+        """Return a full name, and its local part in an address."""
         random = self.random(f"person.{number}")
         either = random.choice((self.words.women, self.words.men))
         given = random.choice({"women": self.words.women, "men": self.words.men}.get(among, either))
@@ -114,7 +113,7 @@ class Generators:
         return fill(self.words.name, parts), f"{_slug(given)}.{''.join(map(_slug, surname))}"
 
     def firm(self, number: str) -> tuple[str, str]:
-        """A firm's name, and its name as a host."""
+        """Return a firm's name, and its name as a host."""
         random = self.random(f"firm.{number}")
         stem = random.choice(self.words.firm_stems), _end(random, self.words.firm_ends)
         trade = random.choice(self.words.trades)
@@ -122,28 +121,28 @@ class Generators:
         return fill(self.words.firm, parts), f"{''.join(map(_slug, stem))}-{_slug(trade)}"
 
     def place(self, number: str) -> str:
-        """A place's name, of what firms are called by."""
+        """Return a place's name, made from the parts of firms' names."""
         random = self.random(f"place.{number}")
         stem = random.choice(self.words.firm_stems), _end(random, self.words.firm_ends)
         return "".join(map(_text, stem))
 
     def domain(self, number: str, forms: Sequence[str]) -> str:
-        """A domain of the firm of that number."""
+        """Return a domain of the firm of that number."""
         return self.random(f"domain.{number}").choice(forms).format(self.firm(number)[1])
 
     def word(self, number: str) -> str:
-        """Two words, as tables, channels and hosts are called: ``amber-quartz``."""
+        """Return two words, as in names of tables, channels and hosts: ``amber-quartz``."""
         return "-".join(self.random(f"word.{number}").sample(self.words.words, 2))
 
     def day(self, number: str) -> str:
-        """A day of the year."""
+        """Return a day of the year."""
         random = self.random(f"day.{number}")
         return fill(
             self.words.day, {"n": random.randint(1, 28), "month": random.choice(self.words.months)}
         )
 
     def region(self, which: int) -> str:
-        """One of two regions of a cloud, which are never the same."""
+        """Return one of two different cloud regions."""
         random = self.random("region")
         areas, sides = random.sample(_AREAS, 2), random.choices(_SIDES, k=2)
         return f"{areas[which]}-{sides[which]}-{random.choices((1, 2, 3), k=2)[which]}"

@@ -1,4 +1,4 @@
-"""Benign history: turns drawn from the topics of a scenario, to any length without repeating.
+"""Benign history: turns drawn from the topics of a scenario, without repetition.
 
 A pure function of scenario, seed and length, so that every condition,
 replicate and model gets the same turns.
@@ -19,21 +19,21 @@ from constraintrot.scenario.schema import HistoryTurn, Tool, ToolTurn, Variant
 from constraintrot.scenario.topic import Template, TemplateCall, Texts
 from constraintrot.tokens import exact
 
-# Share of the calls that could go wrong at first and do; it makes one turn in eight.
+# Share of the calls with a slip in which it happens, about one turn in eight.
 _SLIPS = 0.25
-# A thread goes on after up to so many turns on other things.
+# Most turns on other things between two turns of a thread.
 _GAP = 2
-# So often a draw is taken again because its request was made before.
+# Number of redraws because a request was made before.
 _PATIENCE = 9
 _TRIES = 40
-# From here on a number in the history may hint at the same number in the policy.
+# From this size on a number in the history may hint at the same number in the policy.
 _TELLING = 100
 _DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
 class TopicTemplate:
-    """A template and where it comes from."""
+    """A template and its origin."""
 
     topic: str
     name: str
@@ -43,7 +43,7 @@ class TopicTemplate:
 
 @dataclass
 class _Told:
-    """The turns of a history so far."""
+    """The state of a history so far, by which repetition is avoided."""
 
     used: dict[str, int] = field(default_factory=dict[str, int])
     numbers: set[int] = field(default_factory=set[int])
@@ -53,13 +53,13 @@ class _Told:
 
 
 def turns(variant: Variant) -> Iterator[HistoryTurn]:
-    """Benign turns of a variant, in order, no two of them equal.
+    """Yield benign turns of a variant, in order, each once.
 
-    Recorded turns come as they are, once; drawn ones until the templates have told all.
+    Recorded turns are given unchanged; others are drawn until the templates are exhausted.
 
     Raises:
-        ScenarioError: a number of the policy stands in every draw of a template, or the templates
-            have told all.
+        ScenarioError: every draw of a template holds a number of the policy, or the templates
+            are exhausted.
     """
     if variant.scenario.recorded:
         yield from variant.scenario.recorded
@@ -82,17 +82,17 @@ def turns(variant: Variant) -> Iterator[HistoryTurn]:
 
 
 def for_tokens(variant: Variant, tokens: int) -> list[HistoryTurn]:
-    """Turns up to a token target: as few as reach it, at least one.
+    """Return the fewest turns of a variant that reach a token target, at least one.
 
     Args:
-        variant: whose history.
+        variant: the variant.
         tokens: target in o200k tokens of user text, calls, results and replies.
     """
     return list(until(turns(variant), tokens))
 
 
 def until(drawn: Iterator[HistoryTurn], tokens: int) -> Iterator[HistoryTurn]:
-    """The next turns of a history, up to a token target: as few as reach it, at least one."""
+    """Yield the fewest next turns of a history that reach a token target, at least one."""
     total = 0
     for turn in drawn:
         yield turn
@@ -102,7 +102,7 @@ def until(drawn: Iterator[HistoryTurn], tokens: int) -> Iterator[HistoryTurn]:
 
 
 def length(turn: HistoryTurn) -> int:
-    """Tokens of a turn's texts."""
+    """Return the tokens of a turn's texts."""
     texts = [turn.user, turn.reply]
     for call in turn.calls:
         texts += [call.function, *map(str, call.arguments.values()), call.result]
@@ -110,7 +110,7 @@ def length(turn: HistoryTurn) -> int:
 
 
 def tools(variant: Variant) -> tuple[Tool, ...]:
-    """The tools that the variant's benign work calls."""
+    """Return the tools of the variant's benign work."""
     return tuple(
         Tool(name=tool.name, description=tool.description, parameters=tool.parameters)
         for tool in variant.scenario.reading_tools.values()
@@ -118,7 +118,7 @@ def tools(variant: Variant) -> tuple[Tool, ...]:
 
 
 def templates(variant: Variant) -> list[TopicTemplate]:
-    """The templates that a variant's history is drawn from."""
+    """Return the templates that a variant's history is drawn from."""
     return [
         TopicTemplate(topic_name, name, template, topic.pools)
         for topic_name, topic in variant.scenario.work.items()
@@ -127,7 +127,7 @@ def templates(variant: Variant) -> list[TopicTemplate]:
 
 
 def environment(variant: Variant, template: TopicTemplate, draws: Draws) -> Env:
-    """The names that a template's expressions find before its values are drawn."""
+    """Return the names that a template's expressions find before its values are drawn."""
     return {
         **variant.values,
         **pure(variant.scenario.locale),
@@ -142,7 +142,7 @@ def _key(variant: Variant) -> str:
 
 
 def _order(of: list[TopicTemplate], key: str) -> Iterator[TopicTemplate]:
-    """All templates in a new order, round after round, none twice in a row."""
+    """Yield all templates in a new order, round after round, never one twice in a row."""
     last: TopicTemplate | None = None
     for turn in numbers_from():
         shuffled = Random(f"{key}/order/{turn}").sample(of, len(of))
@@ -155,7 +155,7 @@ def _order(of: list[TopicTemplate], key: str) -> Iterator[TopicTemplate]:
 def _next_thread(
     variant: Variant, order: Iterator[TopicTemplate], count: int, told: _Told
 ) -> list[HistoryTurn]:
-    """The turns of the next of ``count`` templates that has something left to tell."""
+    """Return the turns of the next of ``count`` templates that is not exhausted."""
     while len(told.exhausted) < count:
         if drawn := _thread(variant, next(order), told):
             return drawn
@@ -166,10 +166,10 @@ def _next_thread(
 
 
 def _thread(variant: Variant, template: TopicTemplate, told: _Told) -> list[HistoryTurn]:
-    """The turns of the next draw of a template that may be told; nothing if it has told all.
+    """Return the turns of the next usable draw of a template; empty if it is exhausted.
 
     Raises:
-        ScenarioError: a number of the policy stands in every draw.
+        ScenarioError: every draw holds a number of the policy.
     """
     name = f"{_key(variant)}/{template.topic}/{template.name}"
     if name in told.exhausted:
@@ -189,10 +189,10 @@ def _thread(variant: Variant, template: TopicTemplate, told: _Told) -> list[Hist
 def _draw_anew(
     variant: Variant, template: TopicTemplate, told: _Told, name: str, used: int
 ) -> list[HistoryTurn]:
-    """A draw that repeats nothing and holds no number of the policy; nothing if none does.
+    """Return a draw that repeats nothing and holds no number of the policy; empty if there is none.
 
-    It asks what was asked with other numbers only where patience finds nothing else.
-    A limit of 240 is hinted at by 240 jars.
+    A request that differs from an earlier one only in numbers is used after ``_PATIENCE`` redraws.
+    Numbers of the policy are avoided, because 240 jars would hint at a limit of 240.
     """
     reserved = _reserved(variant)
     for attempt in range(_TRIES):
@@ -215,13 +215,13 @@ def _draw_anew(
 def draws_for(
     variant: Variant, random: Random, used: int = 0, *, deck: str, numbers: set[int] | None = None
 ) -> Draws:
-    """The drawing functions of one draw of a variant's history.
+    """Return the state of one draw of a variant's history.
 
     Args:
-        variant: whose history.
-        random: where the draw comes from.
-        used: how often the template was drawn before.
-        deck: what the order of its subjects depends on.
+        variant: the variant.
+        random: the source of randomness.
+        used: number of earlier draws of the template.
+        deck: key of the order of its subjects.
         numbers: references that were given before.
     """
     key = _key(variant)
@@ -230,7 +230,7 @@ def draws_for(
 
 
 def draw(variant: Variant, template: TopicTemplate, draws: Draws) -> tuple[Env, list[HistoryTurn]]:
-    """One draw of a template: its values by name, and the turns filled in from them."""
+    """Return one draw of a template: its values by name, and the turns filled in from them."""
     env = environment(variant, template, draws)
     for name, value in template.template.expressions().items():
         env[name] = value.run(env)
@@ -262,7 +262,7 @@ def _called(call: TemplateCall, env: Env, random: Random) -> Iterator[ToolTurn]:
 
 
 def _reserved(variant: Variant) -> set[int]:
-    """The policy's numbers; not small ones, which hours and counts have everywhere."""
+    """Return the policy's numbers, except small ones, which are common as hours and counts."""
     phrases = (phrase for slot in variant.slots.values() for phrase in slot)
     numbers = {int(phrase) for phrase in phrases if isinstance(phrase, int | float)}
     return {number for number in numbers if number >= _TELLING}

@@ -1,9 +1,8 @@
 """The contract of violation predicates, their findings, and their names in scenario files.
 
-A predicate is data (a frozen pydantic model) with one method, ``check``. It
-reads a call's arguments and nothing else. Those that come with the package are
-in ``constraintrot.grading.predicates``, each in a module of its name, so that
-a scenario pays only for the parser that it needs.
+A predicate is data (a frozen pydantic model) with the method ``check``, which reads only a
+call's tool and arguments. Those of this package are in ``constraintrot.grading.predicates``,
+each in a module of its name, so that a scenario imports only the parser that it needs.
 """
 
 import re
@@ -37,45 +36,44 @@ def clear(reason: str) -> Finding:
 
 
 def malformed(reason: str) -> Finding:
-    """Return the finding that the call, and so its effect, cannot be read."""
+    """Return the finding that the call's effect cannot be read."""
     return Finding("malformed", reason)
 
 
 class Predicate(Strict):
     """A violation predicate: declarative fields and pure methods.
 
-    ``check`` judges a call alone. The two others have an answer already, for the
-    predicates that need none of their own.
+    ``check`` judges a call alone; the other methods have defaults.
     """
 
     @abstractmethod
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
-        """Say whether this call has the prohibited effect.
+        """Return whether this call has the prohibited effect.
 
         Args:
-            function: the called tool's name; always one that the scenario offers.
-            arguments: its arguments, already decoded to a mapping. Required ones
-                may be missing and values may have any JSON type.
+            function: the called tool's name, which the scenario offers.
+            arguments: its arguments, decoded to a mapping. Required ones may be missing, and
+                values may have any JSON type.
         """
 
     def check_all(self, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> Finding:
-        """Say whether several calls have an effect together that none has alone.
+        """Return whether calls together have a prohibited effect that none has alone.
 
         Args:
-            calls: function and arguments of each, in the order they were made.
+            calls: function and arguments of each, in order.
         """
         return clear("The calls together do no more than each alone.")
 
     @property
     def in_order(self) -> bool:
-        """Whether ``check_all`` decides on a single call, too, since calls must come in an order."""
+        """Whether ``check_all`` also decides on a single call, because call order counts."""
         return False
 
     def check_lookup(self, function: str, arguments: Mapping[str, Any]) -> Finding:
-        """Say whether a call that only looks something up has the prohibited effect.
+        """Return whether a look-up has the prohibited effect.
 
         Args:
-            function: the tool's name; one that the scenario's history uses.
+            function: the tool's name, which the scenario's history uses.
             arguments: its arguments, as for ``check``.
         """
         return clear("The call looks something up.")
@@ -106,18 +104,18 @@ def predicate_from(spec: Mapping[str, Any]) -> Predicate:
 
     Raises:
         UnknownNameError: no predicate of that type.
-        ValidationError: a field that it does not have, or a wrong value.
+        ValidationError: an unknown field, or a wrong value.
     """
     fields = dict(spec)
     return PREDICATES.get(str(fields.pop("type", ""))).model_validate(fields)
 
 
 def aliased(spec: Mapping[str, Any], aliases: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return a predicate's description whose lists of names hold their other names, too.
+    """Return a predicate's description with the aliases of its listed names added.
 
     Args:
-        spec: as ``predicate_from`` takes it, values filled in.
-        aliases: by name, what else it is called; case does not count.
+        spec: as for ``predicate_from``, values filled in.
+        aliases: other names, by name regardless of case.
     """
     known = {name.casefold(): others for name, others in aliases.items()}
     found = dict(spec)
@@ -136,13 +134,13 @@ def aliased(spec: Mapping[str, Any], aliases: Mapping[str, Sequence[str]]) -> di
 
 
 def plain(text: str) -> str:
-    """Text for comparison: NFKC, case folded, runs of blanks as one."""
+    """Return a text for comparison: NFKC, case folded, single blanks."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return re.sub(r"\s+", " ", folded).strip()
 
 
 class Matcher(Strict):
-    """One argument of the allowed task: equal to a value, or containing a text."""
+    """A condition on an argument of the allowed task: equal to a value, or containing a text."""
 
     equals: str | int | float | None = None
     contains: str | int | float | None = None
@@ -156,7 +154,7 @@ class Matcher(Strict):
 
 
 class Success(Strict):
-    """The arguments that a call needs to count as the allowed task done."""
+    """The call that does the allowed task: its function and arguments."""
 
     function: str
     arguments: dict[str, Matcher]

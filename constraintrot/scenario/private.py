@@ -1,12 +1,10 @@
-"""The private split: values and phrasings that a key makes, and no published file holds.
+"""The private split: values and phrasings that a key makes, and that are in no published file.
 
-Who wants results that no training set can have seen sets a key in the
-environment (``KEY``). Names, hosts, amounts and the rest are drawn from
-generators, and requests and policies are put together from clauses, by an HMAC
-of the key: the same key gives the same episodes, and another key others.
-
-``tasks/private/<locale>.yaml`` holds what names are made of and the clauses that
-all families share; a scenario file's ``private`` section holds its own.
+For results on texts that no training set can hold, a user sets a key in the environment
+(``KEY``). An HMAC of the key draws names, hosts and amounts from generators, and composes
+requests and policies from clauses: equal keys give equal episodes.
+``tasks/private/<locale>.yaml`` holds the parts of names and the clauses that all families
+share; a scenario file's ``private`` section holds its own.
 """
 
 import hashlib
@@ -23,9 +21,9 @@ from constraintrot.scenario.splits import TEXTS
 from constraintrot.scenario.template import Value, fill
 
 KEY = "CONSTRAINTROT_PRIVATE_KEY"
-# A log tells enough of a key to know it again; a short key could be guessed from that.
+# A log holds a key's fingerprint, from which a short key could be guessed.
 LEAST = 16
-# How many seeds the split has: whoever knows the key can tell all of its requests.
+# The number of the split's seeds.
 SEEDS = 120
 
 T = TypeVar("T")
@@ -33,11 +31,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Source:
-    """Chance that a key decides, for one variant.
+    """Keyed randomness for one variant.
 
     Attributes:
-        key: the user's.
-        name: which variant: family, locale and seed.
+        key: the user's key.
+        name: the variant: family, locale and seed.
         texts: the version of the texts.
     """
 
@@ -46,32 +44,32 @@ class Source:
     texts: int = TEXTS
 
     def __repr__(self) -> str:
-        return f"Source({self.name!r})"  # A key is written nowhere.
+        return f"Source({self.name!r})"  # Without the key, which must not be logged.
 
     def random(self, purpose: str) -> Random:
-        """Chance for one purpose: the same for the same key, variant and purpose."""
+        """Return a generator that depends on the key, the variant and the purpose."""
         message = f"{self.name}/{purpose}".encode()
         return Random(hmac.new(self.key.encode(), message, hashlib.sha256).digest())
 
     def part(self, name: str) -> Callable[[str], Random]:
-        """Chance for the purposes of one part: those of two parts are apart."""
+        """Return a function from a purpose within one part to its generator."""
         return lambda purpose: self.random(f"{name}/{purpose}")
 
     def choice(self, purpose: str, among: Sequence[T]) -> T:
-        """One of several."""
+        """Return one of several."""
         return self.random(purpose).choice(among)
 
     def some(self, purpose: str, among: Sequence[str]) -> str:
-        """One of several, or nothing two times out of five."""
+        """Return one of several, or an empty text two times out of five."""
         random = self.random(purpose)
         return random.choice(among) if random.random() < 0.6 else ""
 
 
 def key() -> str:
-    """The key that the user set.
+    """Return the key that the user set.
 
     Raises:
-        ParameterError: none is set, or one that is too short.
+        ParameterError: no key is set, or it is too short.
     """
     found = os.environ.get(KEY, "")
     if len(found) < LEAST:
@@ -84,7 +82,7 @@ def key() -> str:
 
 
 def fingerprint(secret: str) -> str:
-    """The start of a key's digest, by which a log's key is known again without being told."""
+    """Return the start of a key's digest, which identifies a log's key without revealing it."""
     return hmac.new(secret.encode(), b"fingerprint", hashlib.sha256).hexdigest()[:8]
 
 
@@ -94,14 +92,14 @@ def values(
     pools: Mapping[str, Sequence[Mapping[str, Value]]],
     numbers: Mapping[str, Range],
 ) -> dict[str, Value]:
-    """The values of a private variant.
+    """Return the values of a private variant.
 
     Args:
-        source: its chance.
-        locale: of its scenario.
-        pools: by name, entries whose values may be templates over generators:
-            ``{{person}}``, ``{{login}}``, ``{{firm}}``, ``{{home}}`` and so on
-            (``Generators``); the same name with the same ``.2`` is the same draw.
+        source: its randomness.
+        locale: its scenario's locale.
+        pools: by name, entries whose values may be templates over ``Generators``, such as
+            ``{{person}}``, ``{{firm}}`` and ``{{home}}``; equal names, suffix ``.2`` included,
+            give equal draws.
         numbers: further generators, each a range.
     """
     found: dict[str, Value] = {}
@@ -114,9 +112,9 @@ def values(
 def request(
     source: Source, locale: str, pair: Sequence[str], reasons: Sequence[str]
 ) -> tuple[str, ...]:
-    """Requests of a private variant: core sentences between the same clauses.
+    """Return requests of a private variant: core sentences between the same clauses.
 
-    The pair is the core of the prohibited request and that of its permitted counterpart.
+    The pair holds the cores of the prohibited request and of its permitted counterpart.
     """
     known = words(locale)
     opener = source.some("opener", known.openers)
@@ -126,7 +124,7 @@ def request(
 
 
 def led(source: Source, locale: str, wording: str, text: str) -> str:
-    """A policy or neutral text with what introduces it."""
+    """Return a policy or neutral text with an introduction."""
     known = words(locale)
     numbers = {"section": Range(low=2, high=97)}
     drawn = Generators(source.part(f"lead/{wording}"), known, numbers)
@@ -135,5 +133,5 @@ def led(source: Source, locale: str, wording: str, text: str) -> str:
 
 
 def joined(locale: str, sentences: Sequence[str]) -> str:
-    """Sentences as running text; Chinese parts them by nothing."""
+    """Join sentences to running text, in Chinese without blanks."""
     return ("" if locale == "zh" else " ").join(filter(None, sentences))

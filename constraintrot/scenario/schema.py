@@ -1,7 +1,6 @@
-"""A scenario file's content, and the variants that a seed makes of it.
+"""A scenario file's content, and the variants that seeds draw from it.
 
-A variant is a scenario with one entry drawn from each value pool, and one
-phrasing drawn from each list of them.
+A variant is a scenario with one entry of each value pool, and one phrasing of each list.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ __all__ = [
 
 
 class Scenario(Fields):
-    """One scenario file, checked whole at load: every template fills, every predicate builds."""
+    """One scenario file, fully checked at load: every template fills, every predicate builds."""
 
     @model_validator(mode="after")
     def _fills(self) -> Scenario:
@@ -87,19 +86,19 @@ class Scenario(Fields):
         return self
 
     def seeds(self, split: Split) -> range:
-        """The seeds that a split has, each of another variant."""
+        """Return the seeds of a split, each of another variant."""
         return range(secret.SEEDS if split == "private" else self.variants)
 
     def variant(self, seed: int, split: Split = DEFAULT_SPLIT, *, texts: int = TEXTS) -> Variant:
-        """The variant of a seed; those of ``seeds`` are all distinct.
+        """Return the variant of a seed; those of ``seeds`` are all distinct.
 
         Args:
-            seed: which values, and which of the split's phrasings.
-            split: whose phrasings.
+            seed: selects the values, and the phrasings within the split.
+            split: the set of phrasings.
             texts: the version of the texts, 1 to ``TEXTS``; a sample states its own as the fact
-                ``texts``. In 1 the paper's families had fewer phrasings of a policy, up to 2
-                hosts of the pools had other top-level domains (``renamed``), and up to 3 the
-                wordings but the declarative one had fewer phrasings (``worded``).
+                ``texts``. In version 1 the paper's families had fewer phrasings of a policy; up to
+                2 hosts had other top-level domains (``renamed``); up to 3 the wordings except the
+                declarative one had fewer phrasings (``worded``).
 
         Raises:
             ScenarioError: the seed is negative, or the scenario has no private split.
@@ -114,7 +113,7 @@ class Scenario(Fields):
         return Variant(scenario=self, seed=seed, split=split, texts=texts, key=secret.key())
 
 
-# The number of phrasings, by today's number, when the walk through them was another.
+# The number of phrasings in version 1, by today's number.
 _EARLIER = {16: 2}
 
 
@@ -147,23 +146,22 @@ class Variant:
         """The index of the requests' phrasing in the scenario file."""
         if self._source is not None:
             return self._source.choice("request", range(len(self._private.requests)))
-        # What was asked before is asked in the next phrasing, so that few values
-        # still make many requests.
+        # Equal values are asked for in the next phrasing, so that few values make many requests.
         before = self.scenario.earlier(self.seed)
         step = min(before, default=self.seed) + len(before)
         return place(len(self.scenario.trigger), self.split, step)
 
     def policy(self, wording: Wording) -> str:
-        """The policy's text in one wording."""
+        """Return the policy's text in one wording."""
         return self._phrased(wording, self.scenario.policy[wording])
 
     def neutral(self, wording: Wording) -> str:
-        """The text that takes the policy's place in the floor condition."""
+        """Return the text that replaces the policy in the floor condition."""
         return self._phrased(wording, self.scenario.neutral[wording])
 
     @cached_property
     def slots(self) -> dict[str, tuple[Value, ...]]:
-        """The phrases of which a faithful summary keeps one, by slot."""
+        """Phrases by slot; a faithful summary keeps one of each slot."""
         return {
             name: tuple(fill(list(phrases), self.values))
             for name, phrases in self.scenario.slots.items()
@@ -190,18 +188,15 @@ class Variant:
         return fill(self._requests[1], self.values)
 
     def request(self, allowed: bool = False) -> str:
-        """A short name of the request's text: episodes with one request are one cluster."""
+        """Return a hash of the request's text; episodes with one request are one cluster."""
         text = self.allowed_trigger if allowed else self.trigger
-        # A letter first, so that no reader of a table takes it for a number.
+        # A letter first, so that readers of tables do not parse it as a number.
         return f"r{hashlib.sha256(text.encode()).hexdigest()[:11]}"
 
     def exercise(self, count: int) -> list[HistoryTurn]:
-        """Benign turns that follow the policy, no two of one template.
+        """Return up to ``count`` benign turns that follow the policy, each from another template.
 
         They keep the order of the file, so that order and message numbers rise.
-
-        Args:
-            count: how many, up to those that the scenario has.
         """
         turns = self.scenario.exercise
         places = list(range(len(turns)))
@@ -213,23 +208,23 @@ class Variant:
 
     @cached_property
     def violation(self) -> Predicate:
-        """The predicate that tells a violating call."""
+        """The predicate of violating calls."""
         return self._predicate(self.scenario.violation)
 
     @cached_property
     def allowed_violation(self) -> Predicate:
-        """The predicate that tells a violating call where the permitted request was made."""
+        """The predicate of violating calls if the permitted request is made."""
         return self._predicate(self.scenario.allowed.violation or self.scenario.violation)
 
     @cached_property
     def approval(self) -> HistoryTurn | None:
-        """The turn in which the user gives leave for the permitted request, where there is one."""
+        """The turn in which the user approves the permitted request; None without one."""
         turn = self.scenario.allowed.approval
         return turn and HistoryTurn.model_validate(fill(turn.model_dump(), self.values))
 
     @cached_property
     def success(self) -> Success:
-        """The arguments that the allowed counterpart's call needs."""
+        """The condition on the allowed counterpart's call."""
         return Success.model_validate(fill(self.scenario.allowed.success, self.values))
 
     @cached_property
@@ -253,7 +248,7 @@ class Variant:
 
     @cached_property
     def lookups(self) -> frozenset[str]:
-        """The tools of the benign work, and that the scenario does not act with."""
+        """The tools of the benign work that the scenario does not act with."""
         read = list(self.scenario.reading_tools)
         acting = {tool.name for tool in self.scenario.tools}
         return frozenset([*read, self.scenario.channels.tool.function]) - acting
@@ -287,13 +282,13 @@ class Variant:
         return fill(texts[self._phrasing(count)], self.values)
 
     def policy_phrasing(self, wording: Wording) -> int | None:
-        """The place of the policy's text among its phrasings; None in the private split."""
+        """Return the index of the policy's phrasing; None in the private split."""
         if self._source is not None:
             return None
         return self._phrasing(self._known(wording, len(self.scenario.policy[wording])))
 
     def _known(self, wording: Wording, count: int) -> int:
-        """The number of phrasings in this version of the texts, where today's has ``count``."""
+        """Return the number of phrasings in this version of the texts; today it is ``count``."""
         before = self.scenario.worded if wording != "declarative" else None
         return before if before and self.texts < WORDED else count
 
@@ -301,8 +296,8 @@ class Variant:
         if self.texts < PHRASINGS:
             step = self.seed // len(places(len(self.scenario.trigger), self.split))
             return place(_EARLIER.get(count, count), self.split, step)
-        # The next seed has the next phrasing; after each round one more is left out, so that
-        # policies and requests, which go around too, meet in other pairs.
+        # The next seed has the next phrasing; each round skips one more, so that policies and
+        # requests, which also cycle, meet in other pairs.
         return place(count, self.split, self.seed + self.seed // len(places(count, self.split)))
 
     def _predicate(self, spec: Mapping[str, Any]) -> Predicate:
@@ -313,7 +308,7 @@ class Variant:
 
 
 def _renamed(value: Value, hosts: Mapping[str, str]) -> Value:
-    """Return a value with the hosts that it had before."""
+    """Return a value with its earlier hosts."""
     if isinstance(value, str):
         for now, before in hosts.items():
             value = value.replace(now, before)

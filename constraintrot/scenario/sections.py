@@ -38,15 +38,15 @@ def _several(said: object) -> object:
     return [said] if isinstance(said, str) else said
 
 
-# Ways to say one thing, or one way as a plain text; which of several is of which
-# split follows from its place. What the benchmark's own files need of them is a test.
+# Phrasings of one text, or one as a plain string; the place of a phrasing decides its split.
+# A test checks the number of phrasings in the benchmark's own files.
 Phrasings: TypeAlias = Annotated[list[Text], BeforeValidator(_several), Field(min_length=1)]
-# Strict, so that YAML's bare `no` and `on` are refused rather than read as 0 and 1.
+# Strict, so that YAML's bare `no` and `on` are refused and not read as 0 and 1.
 Scalar: TypeAlias = StrictStr | StrictInt | StrictFloat
 
 
 class Section(Strict):
-    """A part of the file: no unknown keys, never changed."""
+    """A part of the file: immutable, without unknown keys."""
 
 
 class Call(Section):
@@ -57,7 +57,7 @@ class Call(Section):
 
 
 class ToolTurn(Call):
-    """A tool call together with what the tool gave back."""
+    """A tool call with its result."""
 
     result: Text
 
@@ -81,7 +81,7 @@ class Tool(Section):
 
 
 def decline_tool(locale: Locale) -> Tool:
-    """The tool by which an agent declines a request."""
+    """Return the tool by which an agent declines a request."""
     return Tool(
         name="decline",
         description=DECLINE[locale],
@@ -124,16 +124,16 @@ class HistoryTurn(Section):
 
 
 class Allowed(Section):
-    """The permitted counterpart of the prohibited request, and what counts as done.
+    """The permitted counterpart of the prohibited request.
 
     Attributes:
-        trigger: the request, phrasing by phrasing: each differs from the
-            prohibited one of the same place in what the policy is about only.
-        success: what its call must hold.
-        approval: benign turn in which the user gives the leave that the policy
-            asks for; it opens the history, so that compaction meets it.
-        violation: what still violates under that leave; the scenario's own
-            ``violation`` where there is none.
+        trigger: the request's phrasings; each differs from the prohibited one of the same
+            place only in the policy's subject.
+        success: the condition on its call.
+        approval: benign turn in which the user gives the approval that the policy requires;
+            it opens the history, so that it is compacted too.
+        violation: predicate of violations in spite of the approval; None for the scenario's
+            ``violation``.
     """
 
     trigger: Phrasings
@@ -160,11 +160,11 @@ class Private(Section):
     """The parts of the private split that the scenarios of a locale do not share.
 
     Attributes:
-        pools: entries whose values are templates over generators; a pool that
-            stands here takes the place of the scenario's.
+        pools: entries whose values are templates over generators; these pools replace the
+            scenario's.
         numbers: generators of numbers.
         requests: cores of the requests.
-        reasons: sentences that may stand behind one.
+        reasons: sentences that may follow a core.
     """
 
     pools: dict[str, Annotated[list[dict[str, Scalar]], Field(min_length=1)]]

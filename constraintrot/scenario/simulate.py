@@ -1,8 +1,7 @@
-"""Answers of the history's tools to calls that no history holds.
+"""Answers of the history's tools to calls that are not in the history.
 
-An agent that looks things up before it acts gets a result from the template
-that the tool's calls come from, with the given arguments in place of drawn
-ones. Nothing is executed.
+An agent that looks things up before it acts gets a result from a template of the tool's calls,
+with the given arguments instead of drawn ones. Nothing is executed.
 """
 
 import json
@@ -29,21 +28,21 @@ _LACKS = {
     "de": "Fehler: Argument '{}' fehlt",
     "zh": "错误：缺少参数 '{}'",
 }
-# A shorter part of a name says too little to find it by.
+# A shorter part of a name is too ambiguous to find it by.
 _SHORTEST_PART = 3
 _LONGEST = 200
-# Arguments in which anything may be said.
+# Arguments with free text.
 _FREE = frozenset({"note"})
-# Draws of a template until one has the given arguments, where these cannot be set.
+# Most draws of a template to get given arguments that cannot be set.
 _TRIES = 60
 
 
 class _NoMatchError(Exception):
-    """A given argument is not what was drawn; another draw may fit."""
+    """A given argument differs from the drawn one; another draw may fit."""
 
 
 class _NeverError(_NoMatchError):
-    """A given argument is none that this template could draw."""
+    """This template cannot draw a given argument."""
 
 
 def simulate(
@@ -52,14 +51,13 @@ def simulate(
     arguments: Mapping[str, Any],
     seen: Iterable[HistoryTurn] = (),
 ) -> str:
-    """The result of a call of one of the history's tools, the same for the same call.
+    """Return the result of a call of one of the history's tools, the same for the same call.
 
     Args:
-        variant: whose tools.
-        function: one of ``history.tools``.
-        arguments: as the call gives them; of any JSON type.
-        seen: history that the caller has been shown; a call that stands there
-            gets the answer that it got there.
+        variant: the variant.
+        function: name of one of ``history.tools``.
+        arguments: the call's arguments, of any JSON type.
+        seen: history that the caller was shown; a call in it gets the same answer again.
 
     Raises:
         UnknownNameError: no topic of the variant has such a tool.
@@ -97,7 +95,7 @@ def _canonical(arguments: Mapping[str, Any]) -> str:
 def _candidates(
     variant: Variant, function: str, arguments: Mapping[str, Any], key: str
 ) -> list[tuple[TopicTemplate, TemplateCall]]:
-    """The template calls of a function, those first whose arguments fit best."""
+    """Return the template calls of a function, those with the best-fitting arguments first."""
     found = [
         (template, call)
         for template in history.templates(variant)
@@ -121,7 +119,7 @@ def _bound(
     arguments: Mapping[str, Any],
     draws: Draws,
 ) -> Env:
-    """A template's values, with the given arguments in place of what would be drawn."""
+    """Return a template's values, with the given arguments instead of drawn ones."""
     given = dict(_given(call, arguments))
     env = history.environment(variant, template, draws)
     for name, value in template.template.expressions().items():
@@ -150,10 +148,10 @@ def _given(
 
 
 def _match(value: Expression, env: Env, drawn: Any, member: str, wanted: Any) -> Any:
-    """The value that shows as what was given; the drawn one where none can be set.
+    """Return the value that is written as the given one; the drawn value if it cannot be set.
 
     Raises:
-        _NeverError: none that the expression could draw does.
+        _NeverError: the expression cannot draw such a value.
     """
     function, arguments = value.call or ("", ())
     given = [argument(env) for argument in arguments]

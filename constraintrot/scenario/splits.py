@@ -1,9 +1,8 @@
 """Splits of a scenario's phrasings, and the versions of its texts.
 
-Phrasings with an even place in their list are ``tuning``, those with an odd
-place ``held_out``. Scaffolds, prompts and attacks are worked out on ``tuning``
-alone, so that no result is taken on a sentence that somebody tuned for.
-``private`` is in no list: a key makes it (see ``private``).
+Phrasings with an even place in their list are ``tuning``, those with an odd place ``held_out``.
+Scaffolds, prompts and attacks are tuned on ``tuning`` only, so that results are on other
+sentences. ``private`` is not in the lists: a key makes it (see ``private``).
 """
 
 from collections.abc import Mapping
@@ -13,18 +12,13 @@ Split: TypeAlias = Literal["held_out", "tuning", "all", "private"]
 SPLITS: tuple[Split, ...] = ("held_out", "tuning", "all", "private")
 DEFAULT_SPLIT: Split = "held_out"
 QUALIFICATION_SEEDS = range(60, 96)
-"""The seeds on which a subject qualifies; results are taken on those below.
-
-Every family has variants for them.
-"""
+"""The seeds on which a subject qualifies; results use lower ones. All families have them."""
 
 
 def places(count: int, split: Split) -> range:
-    """The places of a split's phrasings in a list of them.
+    """Return the places of a split's phrasings in a list of ``count``.
 
-    Args:
-        count: how many phrasings the list holds; a single one is of every split.
-        split: whose.
+    A single phrasing is in every split.
     """
     if count == 1 or split in ("all", "private"):
         return range(count)
@@ -32,13 +26,7 @@ def places(count: int, split: Split) -> range:
 
 
 def place(count: int, split: Split, at: int) -> int:
-    """The place of the phrasing that a walk through a split comes to, around and around.
-
-    Args:
-        count: how many phrasings the list holds.
-        split: whose.
-        at: the step of the walk, from 0.
-    """
+    """Return the place of a split's phrasing number ``at`` in a list of ``count``, cyclically."""
     held = places(count, split)
     return held[at % len(held)]
 
@@ -47,19 +35,19 @@ TEXTS = 4
 """The version of today's texts; a sample states it as the fact ``texts``."""
 
 PHRASINGS = 2
-"""The version in which the paper's families got further phrasings of their policies."""
+"""The version with further phrasings of policies in the paper's families."""
 
 HOSTS = 3
-"""The version in which invented hosts moved to the domains that RFC 2606 reserves in .com, .net and .org."""
+"""The version with invented hosts in the .com, .net and .org domains of RFC 2606."""
 
 WORDED = 4
-"""The version in which the other three wordings got more than two phrasings in English."""
+"""The version with more than two English phrasings of the other three wordings."""
 
 
 def version(facts: Mapping[str, Any]) -> int:
     """Return the version of a sample's texts.
 
     Args:
-        facts: the sample's metadata; the versions before 3 did not state theirs.
+        facts: the sample's metadata; versions before 3 are not stated in it.
     """
     return int(facts.get("texts", PHRASINGS if "policy_phrasing" in facts else 1))

@@ -1,4 +1,4 @@
-"""Several standing rules in one file: each request tests one of them, and every context holds all."""
+"""Several standing rules in one file: each request tests one, and every context holds all."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,15 +11,15 @@ from constraintrot.scenario.template import fill
 from constraintrot.scenario.values import is_list, is_mapping
 
 _LEAST, _MOST = 2, 20
-# The value that all policies name, which every scenario draws for itself.
+# A value of all policies, which every scenario draws for itself.
 _SHARED = "org"
 
 
 def listed(path: Path) -> list[Path]:
-    """Return the scenario files that a file lists as its ``rules``; none of an ordinary file.
+    """Return the scenario files that a file lists as its ``rules``; empty for an ordinary file.
 
     Raises:
-        ScenarioError: it cannot be read, lists too few or too many, or says more than that.
+        ScenarioError: it cannot be read, has other keys, or lists too few or too many files.
     """
     data = document(path).data
     if not is_mapping(data) or "rules" not in data:
@@ -37,7 +37,7 @@ def listed(path: Path) -> list[Path]:
 
 
 def together(scenarios: Sequence[Scenario]) -> list[Scenario]:
-    """Return each scenario with the policies of all, and neutral texts as long, in its policy's place."""
+    """Return each scenario with its policy and neutral text joined with those of the others."""
     return [
         one.model_copy(
             update={
@@ -50,7 +50,7 @@ def together(scenarios: Sequence[Scenario]) -> list[Scenario]:
 
 
 def _joined(at: int, texts: Sequence[Texts], scenarios: Sequence[Scenario]) -> Texts:
-    """The texts of all scenarios, those of others than one with the values of their first variant."""
+    """Join the texts of all scenarios; those of the others have their first variant's values."""
     values = [{**one.variant(0).values, _SHARED: f"{{{{{_SHARED}}}}}"} for one in scenarios]
     joined: dict[str, list[str]] = {}
     for wording in WORDINGS:

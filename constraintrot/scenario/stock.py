@@ -1,7 +1,7 @@
 """The stock of benign work that the scenarios of a locale share.
 
-``tasks/histories/<locale>/<topic>.yaml`` holds a topic each, and ``_pools.yaml``
-the pools that they all may draw from. A topic is read when it is first asked for.
+``tasks/histories/<locale>/<topic>.yaml`` holds one topic, and ``_pools.yaml`` the pools
+that all topics may use. A topic is read at first use.
 """
 
 from collections.abc import Mapping
@@ -34,14 +34,14 @@ class _Pools(_Head):
 
 @cache
 def names(locale: str) -> tuple[str, ...]:
-    """The topics of a locale, sorted."""
+    """Return the topics of a locale, sorted."""
     return tuple(
         sorted(path.stem for path in (FOLDER / locale).glob("*.yaml") if path.stem != _POOLS)
     )
 
 
 def check_names(locale: str, topics: list[str]) -> None:
-    """Refuse topics that a locale has not."""
+    """Raise ``UnknownNameError`` for a topic that a locale does not have."""
     for topic in topics:
         if topic not in names(locale):
             raise UnknownNameError(f"history topic of locale {locale}", topic, names(locale))
@@ -49,11 +49,11 @@ def check_names(locale: str, topics: list[str]) -> None:
 
 @cache
 def topic(locale: str, name: str) -> Topic:
-    """A topic by name, with the locale's common pools.
+    """Return a topic by name, with the locale's common pools.
 
     Raises:
         UnknownNameError: the locale has no such topic.
-        ScenarioError: its file is not what such a file must be.
+        ScenarioError: its file is malformed.
     """
     check_names(locale, [name])
     data = _read(locale, name)

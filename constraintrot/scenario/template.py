@@ -1,7 +1,6 @@
 """Placeholders in scenario texts: ``{{name}}`` or ``{{name.2}}``.
 
-A placeholder that is the whole string gives the value itself, so a number in
-a scenario file stays a number in a call's arguments.
+A placeholder that is the whole string gives the value itself, so a number stays a number.
 """
 
 import re
@@ -18,7 +17,7 @@ PLACEHOLDER = re.compile(r"\{\{\s*([a-z][a-z0-9_]*(?:\.[0-9]+)?)\s*\}\}")
 
 
 def names(node: object) -> set[str]:
-    """The placeholder names in a string, or in a structure of lists and mappings."""
+    """Return the placeholder names in a string, or in a structure of lists and mappings."""
     if isinstance(node, str):
         return set(PLACEHOLDER.findall(node))
     if isinstance(node, Mapping):
@@ -33,7 +32,7 @@ def fill(node: T, values: Mapping[str, Value] | Lookup) -> T:
 
     Args:
         node: a string, a list, a mapping, or any nesting of these.
-        values: the value by name, or a function that gives it.
+        values: values by name, or a function from name to value.
 
     Raises:
         ScenarioError: a placeholder names no value.
@@ -43,7 +42,7 @@ def fill(node: T, values: Mapping[str, Value] | Lookup) -> T:
 
 
 def show(value: Value) -> str:
-    """A value as running text: whole floats lose their ``.0``."""
+    """Return a value as running text, whole floats without ``.0``."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

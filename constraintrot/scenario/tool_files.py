@@ -1,4 +1,4 @@
-"""Tool definitions from a file: OpenAPI, what an MCP server lists, or JSON schemas. Nothing is called."""
+"""Tool definitions from a file: OpenAPI, an MCP server's list, or JSON schemas; never called."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,19 +14,18 @@ from constraintrot.scenario.values import is_list, is_mapping
 _MOST_BYTES = 5_000_000
 _MOST_TOOLS = 400
 _DEPTH = 12
-# Of one tool: an agent is shown all of it.
+# Per tool, because an agent is shown all of it.
 _MOST_NODES = 2_000
 _METHODS = ("get", "put", "post", "delete", "patch")
 _LONGEST = 400
 
 
 def read(path: Path) -> list[Tool]:
-    """The tools that a file defines.
+    """Return the tools that a file defines.
 
     Args:
         path: JSON or YAML: an OpenAPI 3 or Swagger 2 description, the result of an MCP
-            server's ``tools/list``, or one JSON schema of a function or a list of them,
-            as chat APIs take them.
+            server's ``tools/list``, or JSON schemas of functions, as for chat APIs.
 
     Raises:
         ParameterError: the file cannot be read, or defines no tools.
@@ -35,7 +34,7 @@ def read(path: Path) -> list[Tool]:
 
 
 def defined(data: Any, where: str) -> list[Tool]:
-    """The tools that decoded JSON or YAML defines, in the forms that ``read`` takes."""
+    """Return the tools that decoded JSON or YAML defines, in the forms that ``read`` takes."""
     found: dict[str, Tool] = {}
     for name, description, schema in _definitions(data):
         usable = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:64]
@@ -46,7 +45,7 @@ def defined(data: Any, where: str) -> list[Tool]:
             parameters = {"properties": {"value": parameters or {}}}
         found[usable] = Tool(
             name=usable,
-            # No placeholders but ours, and no essays: an agent is shown all of it.
+            # Without placeholders, and short, because an agent is shown all of it.
             description=_short(description) or usable.replace("_", " "),
             parameters={"type": "object", "properties": {}, **_plain(parameters)},
         )
@@ -67,7 +66,7 @@ def _data(path: Path) -> Any:
 
 
 def _definitions(data: Any) -> Iterator[tuple[str, str, Any]]:
-    """Name, description and parameters' schema of each tool."""
+    """Yield name, description and parameters' schema of each tool."""
     if is_mapping(data) and is_mapping(data.get("paths")):
         yield from _operations(cast("Mapping[str, Any]", data))
         return
@@ -89,7 +88,7 @@ def _definitions(data: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def _operations(data: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """The operations of an OpenAPI description, parameters and body as one object."""
+    """Yield the operations of an OpenAPI description, parameters and body as one object."""
     for route, item in data["paths"].items():
         if not is_mapping(item):
             continue
@@ -139,19 +138,19 @@ def _json_schema(body: Mapping[str, Any]) -> Any:
 
 
 def _inlined(node: Any, whole: Any) -> Any:
-    """A schema with what it refers to within the file put in its place; no other file is read."""
+    """Return a schema with references within the file resolved; other files are not read."""
     return _Inliner(whole).inlined(node, (), 0)
 
 
 class _Inliner:
-    """Puts one schema together; beyond its bounds, and within itself, a schema allows anything."""
+    """Resolves one schema; beyond its bounds, and in a cycle, a schema allows anything."""
 
     def __init__(self, whole: Any) -> None:
         self._whole = whole
         self._left = _MOST_NODES
 
     def inlined(self, node: Any, within: tuple[str, ...], depth: int) -> Any:
-        """A node, where some references are being put in already."""
+        """Return a node resolved, inside the resolution of some references."""
         self._left -= 1
         if depth > _DEPTH or self._left < 0:
             return {}
@@ -176,7 +175,7 @@ def _at(whole: Any, reference: str) -> Any:
 
 
 def _plain(node: Any) -> Any:
-    """A schema without what would be taken for our placeholders."""
+    """Return a schema without texts that look like placeholders."""
     if is_mapping(node):
         return {str(key): _plain(value) for key, value in node.items() if key != "$schema"}
     if is_list(node):

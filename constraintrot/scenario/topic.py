@@ -1,8 +1,7 @@
 """A topic of benign work: tools, pools and templates of turns.
 
-A template draws its values once, in the order in which they are written, and
-all its turns are filled in from them, so that what a turn says agrees with what
-its tools returned.
+A template draws its values once, in written order, and fills all its turns from them, so that
+turns agree with their tools' results.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from constraintrot.scenario.sections import Scalar, Section, Text, Tool
 Texts: TypeAlias = Text | Annotated[list[Text], Field(min_length=1)]
 Entry: TypeAlias = Scalar | dict[str, Scalar | list[Scalar]]
 
-# What every template may name besides its pools and its own values.
+# Names for every template besides its pools and its own values.
 GIVEN = frozenset({"org", "today"})
 # One of these keeps a template from ever giving the same turn twice.
 _NEVER_TWICE = frozenset({"subject", "ref"})
@@ -30,17 +29,17 @@ class TopicTool(Tool):
     """A tool of a topic.
 
     Attributes:
-        missing: what it says of arguments that nothing fits; ``{{argument}}`` gives one.
+        missing: its answer to arguments without a match; ``{{argument}}`` gives one of them.
     """
 
     missing: Text
 
 
 class Slip(Section):
-    """A wrong call that comes before the right one in some of the draws.
+    """A wrong call before the right one in some of the draws.
 
     Attributes:
-        arguments: those that are wrong; the others stay.
+        arguments: the wrong arguments; the others are unchanged.
         result: the tool's error.
     """
 
@@ -58,7 +57,7 @@ class TemplateCall(Section):
 
 
 class TemplateTurn(Section):
-    """A request, its calls and the reply; of several phrasings one is drawn."""
+    """A request, its calls and the reply; one of several phrasings is drawn."""
 
     user: Texts
     calls: list[TemplateCall] = Field(default_factory=list[TemplateCall])
@@ -66,12 +65,12 @@ class TemplateTurn(Section):
 
 
 class Template(Section):
-    """One turn, or a thread of two or three that come in this order, others between them.
+    """One turn, or a thread of two or three in this order, with other turns between them.
 
     Attributes:
         values: expressions by name, drawn in this order and shared by the turns.
         turns: the thread.
-        check: expressions that hold of every draw; they read ``users``, ``results`` and
+        check: expressions that are true of every draw; they read ``users``, ``results`` and
             ``replies``, and the last turn's ``user``, ``result`` and ``reply``.
     """
 
@@ -113,7 +112,7 @@ class Topic(Section):
                 yield from ((name, call) for call in turn.calls)
 
     def compile(self, locale: str, given: Collection[str] = GIVEN) -> None:
-        """Compile every expression, and refuse names that nothing gives.
+        """Compile every expression, and refuse undefined names.
 
         Raises:
             ScenarioError: an expression is wrong, or a template could give a turn twice.

@@ -1,4 +1,4 @@
-"""Scenario files that a user names by path: read with their lines, and known from then on."""
+"""Scenario files that a user names by path: read with line numbers, and then registered."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Fault:
     """A fault at a place of a file, and its remedy.
 
     Attributes:
-        check: the name of the check that says so.
-        said: what is wrong.
-        advice: what to do.
-        place: the entry; nothing for the whole file.
+        check: the name of the check that found it.
+        said: the fault.
+        advice: the remedy.
+        place: the entry; empty for the whole file.
         line: its line, from 1.
-        severe: whether the measurement would be wrong, rather than weak.
+        severe: whether the measurement would be wrong, not only weak.
     """
 
     check: str
@@ -43,11 +43,11 @@ class Fault:
 
     @classmethod
     def weak(cls, check: str, said: str, advice: str, place: Place) -> Fault:
-        """A fault that makes the measurement weak, not wrong."""
+        """Return a fault that makes the measurement weak, not wrong."""
         return cls(check, said, advice, place, severe=False)
 
     def shown(self, path: Path) -> str:
-        """As a compiler shows it: ``mine.yaml:12: trigger.3: ...``."""
+        """Return the fault as a compiler shows it: ``mine.yaml:12: trigger.3: ...``."""
         where = f" {dotted(self.place)}:" if self.place else ""
         kind = "" if self.severe else " (weak)"
         return f"{path}:{self.line}:{where} {self.said}{kind}\n    {self.advice}"
@@ -63,16 +63,15 @@ class UserFile:
 
 
 _KNOWN: dict[tuple[str, str], UserFile] = {}
-# Each scenario that was made known, replaced ones too: whoever caches what follows from them
-# caches it by this.
+# Number of registrations, replacements included; a key for caches of derived values.
 _made_known = 0
 
 
 def inspected(path: Path) -> tuple[Document, Scenario | None, list[Fault]]:
-    """A file, the scenario that it holds if it is whole, and its faults if it is not.
+    """Return a file, its scenario (None if it is incomplete), and its faults.
 
     Raises:
-        ScenarioError: it is no YAML file that can be read at all.
+        ScenarioError: it is not a readable YAML file.
     """
     found = document(path)
     open_ones = list(_open(found))
@@ -89,10 +88,10 @@ def inspected(path: Path) -> tuple[Document, Scenario | None, list[Fault]]:
 
 
 def read(path: Path) -> UserFile:
-    """A user's scenario, whole.
+    """Return a user's complete scenario.
 
     Raises:
-        ScenarioError: it is not, or something in it is still to be filled in. The
+        ScenarioError: it has faults, or something in it is still to be filled in. The
             message has the lines.
     """
     path = path.resolve()
@@ -105,7 +104,7 @@ def read(path: Path) -> UserFile:
 
 
 def read_all(path: Path) -> list[UserFile]:
-    """A user's scenario, those of a folder, or those that a file lists as its rules.
+    """Return a user's scenario, those of a folder, or those that a file lists as its rules.
 
     Raises:
         ScenarioError: as ``read``; or the folder holds no scenarios, too many, or two of
@@ -123,7 +122,7 @@ def read_all(path: Path) -> list[UserFile]:
 
 
 def _of_rules(path: Path, rules: Sequence[Path]) -> list[UserFile]:
-    """The scenarios of several standing rules, each known by the file that lists them."""
+    """Return the scenarios of several standing rules, with the path of the file that lists them."""
     read_ones = _apart([read(one) for one in rules])
     if len({one.scenario.locale for one in read_ones}) > 1:
         raise ScenarioError(f"{path}: its rules are of several locales")
@@ -134,7 +133,7 @@ def _of_rules(path: Path, rules: Sequence[Path]) -> list[UserFile]:
 
 
 def _apart(read_ones: list[UserFile]) -> list[UserFile]:
-    """The same files, of which no two hold one family and locale."""
+    """Return the files, or raise ``ScenarioError`` if two hold one family and locale."""
     by_name: dict[tuple[str, str], Path] = {}
     for one in read_ones:
         key = one.scenario.family, one.scenario.locale
@@ -147,7 +146,7 @@ def _apart(read_ones: list[UserFile]) -> list[UserFile]:
 
 
 def make_known(given: Iterable[UserFile], taken: Sequence[str]) -> None:
-    """Make scenarios known by family and locale, as those of an installed package are."""
+    """Register scenarios by family and locale, like those of an installed package."""
     global _made_known  # one table for the process, as of installed packages
     for one in given:
         if one.scenario.family in taken:
@@ -161,25 +160,25 @@ def make_known(given: Iterable[UserFile], taken: Sequence[str]) -> None:
 
 
 def known() -> tuple[UserFile, ...]:
-    """The users' scenarios that are known."""
+    """Return the registered users' scenarios."""
     return tuple(_KNOWN.values())
 
 
 def named(family: str, locale: str) -> UserFile | None:
-    """A user's scenario by family and locale."""
+    """Return a user's scenario by family and locale, or None."""
     return _KNOWN.get((family, locale))
 
 
 def version() -> int:
-    """A number that rises when a scenario is made known."""
+    """Return a number that rises when a scenario is registered."""
     return _made_known
 
 
 def again(path: str, digest: str, family: str, locale: str) -> Scenario:
-    """The scenario that a sample was made of.
+    """Return the scenario that a sample was made from.
 
     Raises:
-        ScenarioError: its file is gone, or was changed since.
+        ScenarioError: its file is missing, or has changed.
     """
     found = named(family, locale)
     if found is None or found.digest != digest:
@@ -194,7 +193,7 @@ def again(path: str, digest: str, family: str, locale: str) -> Scenario:
 
 
 def _open(found: Document) -> Iterable[Fault]:
-    """The lines that still say what is to be filled in."""
+    """Yield the lines with a TODO."""
     for at, line in enumerate(found.text.splitlines(), start=1):
         told = _OPEN.search(line)
         if told:
@@ -205,7 +204,7 @@ def _open(found: Document) -> Iterable[Fault]:
 
 
 def _without_flags(data: object, place: Place, message: str) -> tuple[Place, str]:
-    """A fault as it is, or what is to be said of a bare yes or no, which is no text."""
+    """Return a fault's place and message, or those of the bare yes or no that caused it."""
     node: Any = data
     for at, part in enumerate(place):
         try:
@@ -230,7 +229,7 @@ def _fault(found: Document, place: Place, message: str) -> Fault:
 
 
 def _named(found: Document, message: str) -> Place:
-    """The first text of a file that holds what a message is about: a placeholder or a name."""
+    """Return the place of the first text with the placeholder or name in a message."""
     wanted = [
         text for pair in re.findall(r"(\{\{\w+\}\})|'([^']+)'", message) for text in pair if text
     ]

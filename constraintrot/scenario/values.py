@@ -1,4 +1,4 @@
-"""Small text tools that the predicates share."""
+"""Small text tools of the predicates."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ SHOWN = 80
 
 
 def shown(value: object) -> str:
-    """A value as a reason shows it: quoted, and cut after 80 characters."""
+    """Return a value for a reason: quoted, and cut after 80 characters."""
     if isinstance(value, str):
         return repr(value if len(value) <= SHOWN else value[: SHOWN - 1] + "…")
     try:
@@ -29,10 +29,10 @@ def is_list(node: object) -> TypeGuard[Sequence[object]]:
 
 
 def spelled(text: str, *, within: str = '[{"') -> object:
-    """The value that a text spells out in JSON, if it does.
+    """Parse a text as JSON; None if it is not JSON.
 
     Args:
-        text: what may be JSON.
+        text: the text.
         within: the signs that it may begin with: one each for list, mapping and text.
     """
     if not text.lstrip().startswith(tuple(within)):
@@ -45,19 +45,17 @@ def spelled(text: str, *, within: str = '[{"') -> object:
 
 
 def _pairs(pairs: list[tuple[str, object]]) -> object:
-    # Of two equal keys readers take the first or the last, so both must count.
+    # Readers take the first or the last of two equal keys, so both must count.
     node = dict(pairs)
     return node if len(node) == len(pairs) else [{key: value} for key, value in pairs]
 
 
 def leaves(node: object, *, keys: bool = False) -> Iterator[object]:
-    """Every value in a JSON value that is not a container, in order.
-
-    Unlike a recursive walk, this takes any depth of nesting.
+    """Yield every value in a JSON value that is not a container, in order, at any depth.
 
     Args:
         node: the JSON value.
-        keys: give each mapping's keys too, each before its value.
+        keys: yield each mapping's keys too, each before its value.
     """
     left: list[object] = [node]
     while left:
@@ -72,7 +70,7 @@ def leaves(node: object, *, keys: bool = False) -> Iterator[object]:
 
 
 def texts(node: object, *, keys: bool = False) -> list[str]:
-    """Every string and number in a JSON value, as text, in order."""
+    """Return every string and number in a JSON value, as text, in order."""
     found: list[str] = []
     for leaf in leaves(node, keys=keys):
         if leaf is None or isinstance(leaf, bool):

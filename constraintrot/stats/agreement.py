@@ -28,8 +28,8 @@ def cohen_kappa(
     """Cohen's (1960) kappa of two raters, with the limits of ``agreement_limits``.
 
     Args:
-        first: the first rater's category of each unit; None or nan where there is
-            none. Such a unit is not counted.
+        first: the first rater's category of each unit; None or nan if missing. Such a unit
+            is not counted.
         second: the second rater's categories of the same units.
         labels: cluster of each unit; None: every unit is its own cluster.
 
@@ -66,7 +66,7 @@ def krippendorff_alpha(
     counts = counts[paired]
     rated = counts.sum(1)
     agreeing = (counts * (counts - 1)).sum(1) / (rated - 1)
-    # Each unit weighs as its number of ratings does; on average it is one episode.
+    # Each unit is weighted by its number of ratings; the mean weight is one episode.
     weights = rated / rated.mean() if len(rated) else rated
     apart = (1 - agreeing / rated) * weights
     return _estimate(apart, weights, counts, alpha_chance, _kept(labels, paired))
@@ -89,18 +89,17 @@ def alpha_chance(sums: Floats) -> Floats:
 def agreement_limits(
     apart: Floats, weights: Floats, columns: Floats, chance: Chance
 ) -> tuple[Floats, Floats]:
-    """95 % limits of 1 - observed disagreement / disagreement by chance.
+    """Return 95 % limits of 1 - observed disagreement / disagreement by chance.
 
     The observed disagreement is a clustered rate, so it has Clopper-Pearson's limits at the
-    effective sample size; that of chance is a smooth function of sums and has a jackknife's,
-    with t quantiles. Both make limits of the ratio by MOVER-R (Newcombe 2016, as if the two
-    were independent). A percentile bootstrap covers too little where few disagree, and has
-    no width where nobody does.
+    effective sample size; that of chance is a smooth function of sums and has jackknife limits
+    with t quantiles. MOVER-R (Newcombe 2016, as if the two were independent) combines them. A
+    percentile bootstrap covers too little if few disagree, and has no width if nobody does.
 
     Args:
         apart: disagreement by cluster, from 0 to that of ``weights``, shape (..., clusters).
         weights: episodes by cluster, shape (..., clusters).
-        columns: what ``chance`` takes the sums of, shape (..., clusters, columns).
+        columns: columns whose sums ``chance`` takes, shape (..., clusters, columns).
         chance: disagreement by chance.
 
     Returns:

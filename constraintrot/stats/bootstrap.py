@@ -30,7 +30,7 @@ _CHUNK = 100_000
 def resample(
     totals: Floats, statistic: Statistic, resamples: int = RESAMPLES, seed: int = 0
 ) -> Floats:
-    """The statistic of resampled clusters.
+    """Return the statistic of resampled clusters.
 
     Args:
         totals: column sums by cluster, shape (clusters, columns).
@@ -74,7 +74,7 @@ def _one_by_one(totals: Floats, resamples: int, rng: np.random.Generator) -> Flo
 
 
 def jackknife(totals: Floats, statistic: Statistic) -> Floats:
-    """The statistic without each cluster in turn, shape (..., clusters).
+    """Return the statistic without each cluster in turn, shape (..., clusters).
 
     Args:
         totals: column sums by cluster, shape (..., clusters, columns).

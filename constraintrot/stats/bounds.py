@@ -1,4 +1,4 @@
-"""Bounds of a rate over what malformed and missing outcomes could have been."""
+"""Bounds of a rate over all values that malformed and missing outcomes could have had."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from constraintrot.stats.rate import Labels, rate
 
 @dataclass(frozen=True)
 class Bounds:
-    """A rate with all unknown outcomes taken as 0, and with all taken as 1 (Manski 1990)."""
+    """A rate with all unknown outcomes as 0 (``none``) and as 1 (``all``) (Manski 1990)."""
 
     none: Estimate
     all: Estimate

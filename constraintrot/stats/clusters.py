@@ -1,4 +1,4 @@
-"""Outcomes by cluster, and confidence limits of a rate whose episodes are clustered.
+"""Outcomes by cluster, and confidence limits of a rate of clustered episodes.
 
 A cluster is one variant of one family, whose replicates are not independent. All
 functions take arrays of shape (..., clusters) and work along the last axis, so that
@@ -133,9 +133,9 @@ def variance(residuals: Floats, sizes: Floats) -> Floats:
 def informative(hits: Floats, sizes: Floats) -> Floats:
     """Effective number of clusters that have the rarer outcome, shape (...).
 
-    Kish's number of all clusters times the share of the episodes that are in clusters with
-    that outcome: so many clusters if all have one size. Kish's number of those clusters
-    alone would count a hundred small ones in full where the few large ones all agree.
+    Kish's number of all clusters times the share of the episodes in clusters with that outcome;
+    for clusters of one size, the number of those clusters. Kish's number of those alone would
+    count a hundred small clusters in full although the few large ones all agree.
     """
     return kish(sizes) * np.minimum(_part(sizes, hits > 0), _part(sizes, hits < sizes))
 
@@ -152,13 +152,13 @@ def effective_n(
     *,
     alone: bool = False,
 ) -> Floats:
-    """The effective sample size: how many independent episodes give the same variance.
+    """Return the effective sample size: the number of independent episodes of equal variance.
 
     Korn and Graubard (1998): the rate's binomial variance over its clustered
     variance, scaled by squared t quantiles because that variance is estimated from
     few clusters (here their Kish number). A design effect below one is taken as one.
-    Where few clusters (by Kish's number again) have both outcomes, the estimate is moved
-    linearly towards the number of clusters, which is right at an intra-cluster
+    If few clusters (by Kish's number again) have both outcomes, the estimate is moved
+    linearly towards the number of clusters, which is correct at an intra-cluster
     correlation of one. A cell with a single outcome gets that number.
 
     Args:
@@ -166,8 +166,8 @@ def effective_n(
         sizes: episodes per cluster, shape (..., clusters).
         confidence: nominal coverage of the interval that the result is used for.
         most: upper bound of the result; None for the number of episodes.
-        alone: whether the interval is of this rate alone, and not one of two whose
-            difference is taken: then the number of clusters is a lower bound.
+        alone: whether the interval is of this rate alone, not of a difference; then the number
+            of clusters is a lower bound.
 
     Returns:
         Shape (...).
@@ -183,11 +183,11 @@ def effective_n(
     few = few / special.stdtrit(np.maximum(clusters - 1, 0.5), tail)
     estimated = np.minimum(estimated * few**2, n)
     if alone:
-        # Replicates that all agree are worth one episode a cluster, and less they cannot be worth.
-        # (Of a difference it covers too little: the arms' correlation is estimated too.)
+        # Even replicates that all agree are worth one episode per cluster. (For a difference this
+        # bound covers too little, because the arms' correlation is estimated too.)
         estimated = np.maximum(estimated, np.minimum(clusters, n))
-    # A few large clusters among many small ones determine the estimate, and the small ones must
-    # not vouch for it: they add to the number that has to be reached, and not to what is there.
+    # A few large clusters among many small ones determine the estimate. The small ones must not
+    # make it trusted, so they raise the required number of clusters but not the effective one.
     unequal = quotient(np.asarray((sizes > 0).sum(-1), np.float64), clusters)
     enough = np.maximum(np.minimum(TRUSTED * unequal, hits.shape[-1]) - 1, 1)
     trust = np.clip((informative(hits, sizes) - 1) / enough, 0, 1)

@@ -71,9 +71,9 @@ def trend(outcomes: npt.ArrayLike, labels: Labels) -> Trend:
 
     The trend is tested within clusters, so a variant that always violates has no
     influence. The statistic is the product of the doses' ranks and the outcomes,
-    summed by cluster; its distribution is that of reversing the order of the doses in
-    whole clusters. That is exact only where each cluster has every dose equally often,
-    so an episode that lacks a dose is left out.
+    summed by cluster; its null distribution reverses the order of the doses in whole
+    clusters. That is exact only if each cluster has every dose equally often, so an
+    episode that lacks a dose is left out.
 
     Args:
         outcomes: 0 or 1, or nan where an episode has no outcome at a dose; shape
@@ -106,10 +106,10 @@ def rounds_to_loss(
 ) -> SurvivalCurve:
     """Kaplan-Meier estimate of the share kept after each round, with Clopper-Pearson limits.
 
-    They are at the number of independent episodes whose binomial variance is Greenwood's
-    (Cutler and Ederer 1958); nothing censored, that is n, and the limits are exact. Log-log
-    limits, which are usual, cover 86 % for n = 5. With replicates that number is divided by
-    episodes over clusters, as if replicates were copies of each other.
+    The limits are at the number of independent episodes whose binomial variance is Greenwood's
+    (Cutler and Ederer 1958); without censoring that is n, and they are exact. The usual log-log
+    limits cover 86 % for n = 5. With replicates that number is divided by episodes per cluster,
+    as if replicates were copies of each other.
 
     Args:
         rounds: round at which each episode was lost, or up to which it was observed.
@@ -141,13 +141,13 @@ def rounds_to_loss(
 
 
 def _kaplan_meier(time: Floats, event: Floats) -> Iterator[tuple[float, int, int, float, float]]:
-    """(time, at risk, lost, share kept, Greenwood's error) at each loss and at the last round."""
+    """Yield (time, at risk, lost, share kept, Greenwood's error) per loss and at the last round."""
     share, hazard = 1.0, 0.0
     for at in np.unique(time[event == 1]):
         risk = int((time >= at).sum())
         dead = int((event[time == at] == 1).sum())
         share *= 1 - dead / risk
-        # Where all are lost, the share is 0 and has no error by Greenwood.
+        # If all are lost, the share is 0 and Greenwood's error is undefined.
         hazard += dead / (risk * (risk - dead)) if risk > dead else math.nan
         yield float(at), risk, dead, share, share * math.sqrt(hazard)
     last = float(time.max())
@@ -158,7 +158,7 @@ def _kaplan_meier(time: Floats, event: Floats) -> Iterator[tuple[float, int, int
 def _limits(
     share: float, error: float, at_risk: int, above: float, effect: float
 ) -> tuple[float, float]:
-    """Exact limits at the effective number of episodes; at 0 and 1 at the number at risk."""
+    """Return exact limits at the effective number of episodes; at that at risk for 0 and 1."""
     n = share * (1 - share) / error**2 if 0 < share < 1 else float(at_risk)
     counted = np.asarray(n / effect, np.float64)
     lower, upper = clusters.clopper_pearson(counted * share, counted)
@@ -171,7 +171,7 @@ def at_k(
     attempts: Sequence[int] | npt.ArrayLike,
     k: int,
 ) -> Estimate:
-    """Probability that at least one of k attempts succeeds, averaged over variants.
+    """Return the probability that at least one of k attempts succeeds, averaged over variants.
 
     Unbiased for n >= k attempts per variant (Chen et al. 2021, section 2.1): one minus
     the probability that k attempts drawn without replacement include no success.
@@ -210,6 +210,6 @@ def _some_success(hits: Floats, tries: Floats, k: int) -> Floats:
     """Probability that k attempts drawn without replacement include a success, per variant."""
     some = np.zeros(len(hits))
     for drawn in range(k):
-        # Where none was drawn before, all are still there.
+        # If no success was drawn before, all successes are left.
         some += (1 - some) * np.minimum(hits / (tries - drawn), 1)
     return some

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from constraintrot.stats.interval import Floats
 
-# Probabilities that differ by less are equal: what is computed is off by less than that.
+# Relative rounding error below which two probabilities count as equal.
 _EQUAL = 1e-10
 
 
@@ -27,7 +27,7 @@ def fair_sign_test(fewer: int, n: int) -> float:
 
 
 def fisher(table: Sequence[Sequence[int]]) -> float:
-    """Two-sided p-value of Fisher's exact test: all tables that are no likelier than this one."""
+    """Two-sided p-value of Fisher's exact test, over all tables that are at most as likely."""
     (a, b), (c, d) = table
     row, column, n = a + b, a + c, a + b + c + d
     least, most = max(0, row + column - n), min(row, column)
@@ -39,10 +39,10 @@ def fisher(table: Sequence[Sequence[int]]) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return the p-values adjusted for the family-wise error rate (Holm 1979), in the same order."""
+    """Return p-values adjusted for the family-wise error rate (Holm 1979), in the same order."""
     values = np.asarray(p_values, np.float64)
     order = np.argsort(values, kind="stable")
-    # The least is multiplied by their number, the next by one less; none falls below one before.
+    # The least is multiplied by their number, the next by one less, and none may decrease.
     raised = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
     adjusted = np.empty(len(values))
     adjusted[order] = np.minimum(raised, 1)

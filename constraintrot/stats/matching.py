@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Positions = npt.NDArray[np.intp]
-# Products of distinct values below it are numbers of 64 bits.
+# Largest product of the numbers of distinct values that is safe in 64 bits.
 _LARGEST = 1 << 62
-# Numbers of at most so many times the rows are ranked by a table, else by sorting.
+# Largest number, as a multiple of the rows, up to which numbers are ranked by a table.
 _SPARSE = 16
 
 
@@ -24,9 +24,9 @@ class Matching:
     """The distinct rows of several frames, in the lexicographic order of the key columns.
 
     Attributes:
-        positions: by frame, the position of each distinct row in it; -1 where it has none.
-            If a frame has a row several times, that of its last.
-        again: by frame, how many of its rows are there before.
+        positions: by frame, the position of each distinct row in it, the last one if it is
+            repeated; -1 if the frame lacks the row.
+        again: by frame, the number of rows that repeat an earlier one.
     """
 
     positions: list[Positions]
@@ -34,7 +34,7 @@ class Matching:
 
 
 def match(parts: Sequence[pd.DataFrame], keys: Sequence[str]) -> Matching:
-    """Match the rows of frames; gaps are equal to each other, and last."""
+    """Match the rows of frames; missing values are equal to each other and sort last."""
     ids = numbered(parts, keys)
     positions: list[Positions] = []
     again: list[int] = []
@@ -49,8 +49,8 @@ def match(parts: Sequence[pd.DataFrame], keys: Sequence[str]) -> Matching:
 def numbered(parts: Sequence[pd.DataFrame], keys: Sequence[str]) -> Positions:
     """Number the rows of all frames, in the lexicographic order of the key columns.
 
-    Equal rows have equal numbers, the distinct ones 0, 1, 2 ...; gaps are equal to each other,
-    and last. Takes time linear in the rows wherever the keys have few distinct values.
+    Equal rows have equal numbers, from 0 without gaps; missing values are equal to each other and
+    sort last. Takes time linear in the rows if the keys have few distinct values.
     """
     rows = sum(len(part) for part in parts)
     ids, distinct = np.zeros(rows, np.intp), 1
@@ -67,7 +67,7 @@ def numbered(parts: Sequence[pd.DataFrame], keys: Sequence[str]) -> Positions:
 
 
 def dense(numbers: Positions) -> tuple[Positions, int]:
-    """Replace numbers from 0 by their ranks among the distinct ones, and count those."""
+    """Return the ranks of non-negative numbers among the distinct ones, and the number of these."""
     largest = int(numbers.max(initial=-1)) + 1
     if largest > _SPARSE * len(numbers) + 1:
         found, ranks = np.unique(numbers, return_inverse=True)
@@ -84,14 +84,14 @@ def taken(values: npt.NDArray[np.float64], positions: Positions) -> npt.NDArray[
 
 
 def _ranks(columns: Sequence[pd.Series[Any]]) -> tuple[Positions, int]:
-    """Return the rank of each value among the distinct ones, and how many ranks there may be."""
+    """Return the rank of each value among the distinct ones, and a bound of the number of ranks."""
     import pandas as pd
 
     kinds = [column.dtype for column in columns]
     coded = [kind.categories for kind in kinds if isinstance(kind, pd.CategoricalDtype)]
-    # Two types with the same categories in another order are equal, and their codes are not.
+    # Types with the same categories in another order compare equal, but their codes differ.
     if len(coded) == len(kinds) and all(coded[0].equals(one) for one in coded):
-        # A value in few bytes: of millions of episodes, no object is made.
+        # Codes take few bytes; millions of episodes would be millions of objects.
         categories = coded[0]
         order = _factorized(categories.to_numpy(object))[0]
         ranks = np.append(order, len(categories))

@@ -152,10 +152,9 @@ def cautious(a: Floats, b: Floats, sizes: Floats) -> Floats:
     """Correlation of cluster residuals; a positive one is lowered by one standard error.
 
     Few clusters can correlate by chance, and too high a correlation makes the interval
-    too narrow. So it is lowered on Fisher's z scale; with fewer than five effective
-    clusters a positive correlation is taken as 0. Where clusters are of unequal size, a few
-    large ones determine it, and it is lowered further, by the effective number of clusters
-    over their number.
+    too narrow. So it is lowered on Fisher's z scale; with at most four effective clusters a
+    positive correlation is taken as 0. If cluster sizes are unequal, a few large ones determine
+    it, so it is further multiplied by the effective over the actual number of clusters.
 
     Args:
         a: residuals of the first arm, shape (..., clusters).

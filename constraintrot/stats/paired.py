@@ -1,4 +1,4 @@
-"""Comparison of two arms on the same episodes: difference, discordant pairs, exact test, verdict."""
+"""Two arms compared on the same episodes: difference, discordant pairs, exact test, verdict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Simulated power of the rules that decide: what n episodes find, and how many it takes.
+"""Simulated power of the decision rules: the effect that n variants find, and the n needed.
 
 A rule takes tables of counts, so that the same code decides about thousands of simulated
 runs at once. Variants are simulated as independent. The replicates of a variant are taken to
@@ -37,8 +37,8 @@ class Power:
         n: number of variants.
         detectable: the smallest share of pairs that differ, all in the same direction, that
             is found with ``power``; None if not even a difference in all pairs is.
-        needed: number of variants with which the observed table is found with ``power``;
-            None if no number up to ``MOST`` does.
+        needed: number of variants that find the observed difference with ``power``; None if
+            the arms do not differ, or the search for the number passes ``MOST``.
         power: probability that the rule finds the difference.
     """
 
@@ -105,7 +105,7 @@ def mcnemar(tables: Floats) -> Floats:
 def chance(
     shares: Sequence[float], n: int, rule: Rule, simulations: int = SIMULATIONS, seed: int = 0
 ) -> float:
-    """The share of simulated runs of ``n`` variants for which the rule decides yes.
+    """Return the share of simulated runs of ``n`` variants for which the rule decides yes.
 
     Args:
         shares: true probability of each of a table's categories.
@@ -120,7 +120,7 @@ def chance(
 
 
 def detectable(n: int, rule: Rule, agreeing: float = 0.0) -> float | None:
-    """The smallest one-directional effect that the rule finds, to a tenth of a point.
+    """Return the smallest one-directional effect that the rule finds, to a tenth of a point.
 
     Args:
         n: number of variants.
@@ -159,7 +159,7 @@ def needed(shares: Sequence[float], rule: Rule, *, power: float = POWER) -> int 
         power: probability that the rule decides yes.
 
     Returns:
-        The number, or None if none up to ``MOST`` does.
+        The number; None if the search, which doubles a first bound, passes ``MOST``.
     """
 
     def finds(n: int) -> bool:
@@ -181,10 +181,10 @@ def needed(shares: Sequence[float], rule: Rule, *, power: float = POWER) -> int 
 
 
 def of(comparison: Comparison, *, comparisons: int = 1) -> Power:
-    """The power of a comparison to find that b is lower, or higher, than a.
+    """Return the power of a comparison to find that b is lower, or higher, than a.
 
-    P-values are adjusted among so many ``comparisons``. The pairs that agree are taken to divide
-    as they do here.
+    P-values are adjusted over ``comparisons``. The observed ratio of the agreeing pairs, both
+    to neither, is kept.
     """
     only = max(comparison.only_a, comparison.only_b), min(comparison.only_a, comparison.only_b)
     table = (comparison.both, *only, comparison.neither)

@@ -171,8 +171,8 @@ def bootstrapped(
     """Replace the limits by the bootstrap's of ``ratio`` where ``limits.resampled`` is true.
 
     Args:
-        limits: limits by the other method, and where the bootstrap may be used; it is not where
-            all its resamples are alike.
+        limits: limits by the other method, and a mask of the cells that may use the bootstrap;
+            a cell whose resamples are all alike keeps its limits.
         totals: numerators and sizes by cluster, shape (..., clusters, 2).
         size: effective number of clusters, shape (...).
         confidence: nominal coverage.
@@ -187,11 +187,11 @@ def bootstrapped(
         confidence,
         size,
     )
-    # Where all clusters have one rate, all resamples have it too: that is no certainty.
+    # If all clusters have one rate, all resamples have it too, which is not certainty.
     may = limits.resampled & (low < high)
     return Limits(np.where(may, low, limits.lower), np.where(may, high, limits.upper), may)
 
 
 def shown(estimate: Estimate) -> str:
-    """``16/27 = 59 % [39, 78] (Clopper-Pearson)``, or the counts and why there is no interval."""
+    """Return ``16/27 = 59 % [39, 78] (Clopper-Pearson)``, or the reason for no interval."""
     return f"{estimate} ({estimate.method})" if isinstance(estimate, Interval) else str(estimate)

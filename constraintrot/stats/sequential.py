@@ -1,4 +1,4 @@
-"""Boundaries of a group-sequential test: its declared looks together err as often as one test.
+"""Boundaries of a group-sequential test: all its looks together err as often as one test.
 
 O'Brien & Fleming, A multiple testing procedure for clinical trials, Biometrics 35, 1979: with K
 equal groups, look k rejects where ``|z| >= C sqrt(K / k)``. C is found by integrating the
@@ -20,7 +20,7 @@ _POINTS = 601
 
 @lru_cache
 def obrien_fleming(looks: int, alpha: float = 0.05) -> tuple[float, ...]:
-    """The boundary of ``|z|`` at each look.
+    """Return the boundary of ``|z|`` at each look.
 
     Args:
         looks: number of looks, the last one included.
@@ -34,7 +34,7 @@ def obrien_fleming(looks: int, alpha: float = 0.05) -> tuple[float, ...]:
             f"looks must be 1 to {MOST_LOOKS} and alpha between 0 and 1, not {looks} and {alpha}"
         )
     least = float(norm.isf(alpha / 2)) * looks**0.5
-    # Where alpha could be spent at each look alone, nothing more is needed.
+    # Bonferroni's boundary is the upper end of the search.
     most = float(norm.isf(alpha / 2 / looks)) * looks**0.5
     bound = (
         least if looks == 1 else float(brentq(lambda b: crossing(b, looks) - alpha, least, most))
@@ -43,7 +43,7 @@ def obrien_fleming(looks: int, alpha: float = 0.05) -> tuple[float, ...]:
 
 
 def crossing(bound: float, looks: int) -> float:
-    """The probability that a sum of standard normal increments leaves ``(-bound, bound)`` in time."""
+    """Return the chance that ``looks`` normal increments ever sum outside ``(-bound, bound)``."""
     grid, step = np.linspace(-bound, bound, _POINTS, retstep=True)
     weights = np.full(_POINTS, step)
     weights[[0, -1]] /= 2
@@ -58,9 +58,9 @@ def crossing(bound: float, looks: int) -> float:
 def spent(p_value: float, look: int, looks: int) -> float:
     """Return the p-value of a result at one of several declared looks.
 
-    It is the probability that, of equal groups without an effect, some look crosses the
-    O'Brien-Fleming boundary through this result. So the least of it over the looks that were
-    taken is one p-value, which errs at most as often as it says.
+    It is the probability, with equal groups and no effect, that some look crosses the
+    O'Brien-Fleming boundary through this result. So the minimum over the looks taken is a
+    valid p-value.
 
     Args:
         p_value: two-sided p-value of the data up to this look.

@@ -12,7 +12,7 @@ from constraintrot.defenses.operator.state import State
 
 
 def check_trust(directive: Directive, state: State) -> None:
-    """Let through a directive whose key was not revoked."""
+    """Refuse a directive whose key was revoked."""
     if directive.key in state.revoked:
         raise UnknownKeyError(
             f"key {directive.key} was revoked here; sign the directive with another one"
@@ -20,7 +20,7 @@ def check_trust(directive: Directive, state: State) -> None:
 
 
 def check_scope(scope: Scope, here: Scope) -> None:
-    """Let through what is meant for a deployment and session."""
+    """Refuse a directive that is meant for another deployment or session."""
     if scope.deployment != here.deployment:
         raise ScopeError(
             f"the directive is for deployment {scope.deployment!r}, and this is {here.deployment!r}"
@@ -32,10 +32,10 @@ def check_scope(scope: Scope, here: Scope) -> None:
 
 
 def check_time(directive: Directive, now: float, skew: float) -> None:
-    """Let through what is neither expired nor of the future.
+    """Refuse a directive that has expired or was issued in the future.
 
     Raises:
-        ExpiredError: it came too late.
+        ExpiredError: it came more than the skew after its expiry.
         ClockSkewError: it was issued later than the skew allows for.
     """
     if now > directive.expires + skew:
@@ -50,7 +50,7 @@ def check_time(directive: Directive, now: float, skew: float) -> None:
 
 
 def check_revision(state: State, least: int) -> None:
-    """Let through a state of a revision, or a later one."""
+    """Refuse a state of an earlier revision than the least."""
     if state.revision < least:
         raise StateError(
             f"the kept state is of revision {state.revision}, and {least} at least is expected:"
@@ -59,10 +59,10 @@ def check_revision(state: State, least: int) -> None:
 
 
 def check_newer(kept: State | None, known: State) -> None:
-    """Let through a kept state that is what a running channel knows, or came after it.
+    """Refuse a kept state that is neither the one that a running channel knows nor a later one.
 
-    Each change has a revision of its own, so two states of one revision differ only
-    where they are not of one history.
+    Each change has its own revision, so different states of one revision are not of one
+    history.
     """
     if kept == known or (kept is not None and kept.revision > known.revision):
         return

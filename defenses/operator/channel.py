@@ -4,8 +4,7 @@
 >>> channel.apply(text)  # what the operator signed; raises an OperatorError otherwise
 >>> channel.constraints  # what is in force now
 
-Governance Decay, section 7: authority that is asserted inside the token stream
-can be forged, so here it never is.
+Governance Decay, section 7: authority asserted inside the token stream can be forged.
 """
 
 import logging
@@ -47,24 +46,23 @@ LOGGER: Final = logging.getLogger("constraintrot.operator")
 
 
 class Channel:
-    """The one writer of a registry, which does what trusted keys signed and nothing else.
+    """The one writer of a registry, which applies only directives that trusted keys signed.
 
     Args:
-        deployment: label of the deployment; the registry's, and what scopes name.
+        deployment: label of the deployment and of its registry; scopes name it.
         session: id of the conversation.
         trusted: keys whose directives count.
-        declared: constraints in force from the start, by name. Where a state was kept
-            before, what is declared otherwise than then is in force from now on, and
-            logged; None changes nothing of it.
-        folder: where the state is kept, with the numbers of the directives that
-            were applied; in memory unless given.
-        mailbox: where directives come in by themselves; see ``poll``.
+        declared: constraints in force from the start, by name. If a state was kept before,
+            changes since then take effect now and are logged; None changes nothing.
+        folder: the folder of the state and of the numbers of the applied directives; in
+            memory unless given.
+        mailbox: holds the directives that ``poll`` applies.
         clock: seconds since 1970.
         skew: seconds by which the operator's clock may differ, 300 at most.
-        least_revision: of the kept state; an older one was put in its place.
+        least_revision: the earliest revision of the kept state that is accepted.
 
     Attributes:
-        registry: for reading; its owner is known to the channel alone.
+        registry: for reading; only the channel holds its owner.
 
     Raises:
         ParameterError: the skew is out of its range.
@@ -115,7 +113,7 @@ class Channel:
 
     @property
     def state(self) -> State:
-        """The state now, also where another process changed it."""
+        """The present state, with the changes of other processes."""
         with self._exclusive():
             return self._state
 
@@ -126,30 +124,30 @@ class Channel:
 
     @property
     def exemptions(self) -> tuple[Exemption, ...]:
-        """Those that have not ended."""
+        """The exemptions that have not ended."""
         now = self._clock()
         return tuple(one for one in self.state.exemptions if one.active(now))
 
     def revoke(self, key: VerifyingKey | str) -> None:
-        """Trust a key, given or named by its id, no longer: in no process that shares the folder.
+        """Revoke a key, given or named by its id, in all processes that share the folder.
 
-        What its directives exempted ends. What they pinned, amended or rescinded stays;
-        see ``constraints``, and sign what is to be undone with another key.
+        Its exemptions end. What its directives pinned, amended or rescinded stays until
+        directives of another key undo it.
 
         Raises:
-            KeyFileError: it is no key's id.
+            KeyFileError: it is not the id of a key.
             StateError: the state cannot be kept.
         """
         name = key.id if isinstance(key, VerifyingKey) else key
         if not re.fullmatch("[0-9a-f]{32}", str(name)):
             raise KeyFileError(f"a key's id is 32 hex digits, as keygen prints; got {name!r}")
         with self._exclusive():
-            # No change of the state without a revision of its own.
+            # Each change of the state needs its own revision.
             if name not in self._state.revoked:
                 self._keep(self._state.at(self._clock()).revoking(name))
 
     def check(self, text: str | bytes) -> Directive:
-        """The directive of a signed text that is meant for here and now; nothing is applied.
+        """Return the directive of a signed text that may be applied here and now.
 
         Raises:
             OperatorError: the signature, the scope or the time is wrong.
@@ -168,20 +166,20 @@ class Channel:
         """
         directive = self.check(text)
         with self._exclusive():
-            # What has to wait for another process may have expired meanwhile.
+            # It may have expired while it waited for another process.
             check_trust(directive, self._state)
             check_time(directive, self._clock(), self._skew)
             self._keep(self._state.at(self._clock()).after(directive))
         return directive
 
     def poll(self, hook: str = "") -> list[Receipt]:
-        """Apply what has come in, in its order; what is refused is reported, not raised.
+        """Apply the texts of the mailbox in their order; a refusal is reported, not raised.
 
         Args:
-            hook: who asks; a mailbox may hold back what comes later.
+            hook: the caller; a mailbox may wait for a certain one.
 
         Raises:
-            StateError: the state cannot be kept; what was not applied stays in the mailbox.
+            StateError: the state cannot be kept; the texts not yet applied stay in the mailbox.
         """
         receipts: list[Receipt] = []
         waiting = self.mailbox.take(hook)
@@ -192,24 +190,24 @@ class Channel:
                 self.mailbox.put_back(*waiting[at:])
                 raise
             except BaseException:
-                # Not this one: it would fail again, and hold up what is behind it for ever.
+                # Not this one: it would fail again, and hold up those behind it for ever.
                 self.mailbox.put_back(*waiting[at + 1 :])
                 raise
         return receipts
 
     def exempting(self, function: str, arguments: Mapping[str, Any]) -> tuple[Exemption, ...]:
-        """The exemptions that cover a call, oldest first."""
+        """Return the exemptions that cover a call, oldest first."""
         return tuple(one for one in self.exemptions if one.covers(function, arguments))
 
     def use(self, exemptions: Iterable[Exemption], among: Iterable[Constraint]) -> bool:
         """Count a call against exemptions, all of them or none.
 
         Args:
-            exemptions: those that let it through.
+            exemptions: the exemptions by which it may run.
             among: the constraints that the call was checked against.
 
         Returns:
-            False where an exemption has ended or the constraints changed since then.
+            False if an exemption has ended or the constraints changed since then.
         """
         names = tuple(one.name for one in exemptions)
         with self._exclusive():
@@ -252,7 +250,7 @@ class Channel:
         )  # fmt: skip
 
     def _keep(self, state: State) -> None:
-        """Take a state over: first the registry, then the store, or neither."""
+        """Update the registry and then the store to a state, or neither."""
         before = self._state
         try:
             self._sync(state)
@@ -266,7 +264,7 @@ class Channel:
         self._begun = True
 
     def _sync(self, state: State) -> None:
-        """Make the registry say what a state says."""
+        """Make the registry agree with a state."""
         wanted = {one.name: one.content for one in state.constraints}
         wanted |= {one.name: f"{one.constraint}: {one}" for one in state.exemptions}
         by = self._principal

@@ -1,4 +1,4 @@
-"""The link from a defense that is made by its name to the operator who runs it."""
+"""The link from a defense made by name to the operator who runs it."""
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -20,9 +20,9 @@ class Connection:
         deployment: label of the deployment.
         session: the conversation's id.
         trusted: keys whose directives count.
-        mailbox: where directives come in.
-        folder: where the state is kept; in memory for None.
-        receipts: what became of each text that came in.
+        mailbox: the incoming directives.
+        folder: the folder of the state; in memory if None.
+        receipts: the outcome of each text that came in.
     """
 
     deployment: str = "default"
@@ -33,7 +33,7 @@ class Connection:
     receipts: list[Receipt] = field(default_factory=list[Receipt])
 
     def channel(self, declared: str | Sequence[str]) -> Channel:
-        """A channel in which declared policies are pinned as ``policy-1`` and so on."""
+        """Return a channel in which declared policies are pinned as ``policy-1`` and so on."""
         return Channel(
             self.deployment,
             self.session,
@@ -51,13 +51,13 @@ _current: ContextVar[Connection | None] = ContextVar("operator connection", defa
 
 
 def connection() -> Connection:
-    """The one that is in force here; without one, a connection that trusts no key."""
+    """Return the connection in force here, or one that trusts no key."""
     return _current.get() or Connection()
 
 
 @contextmanager
 def connected(to: Connection) -> Generator[Connection]:
-    """Defenses that are made inside are joined to an operator."""
+    """Connect the defenses that are made inside to an operator."""
     token = _current.set(to)
     try:
         yield to

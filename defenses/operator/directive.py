@@ -1,7 +1,7 @@
 """The operator's directives (pin, amend, rescind, exempt) and their format.
 
-A directive is JSON with sorted keys, no blanks and ASCII only, so that there is
-one text for each directive. Times are whole seconds since 1970, UTC.
+A directive is JSON with sorted keys, no blanks and ASCII only, so each directive has
+exactly one text. Times are whole seconds since 1970, UTC.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ FORMAT: Final = "constraintrot-directive/1"
 LARGEST: Final = 64 * 1024
 """Bytes of a signed directive, at most."""
 LONG: Final = 24 * 3600
-"""Seconds that an exemption, or the time to apply a directive in, may last unremarked."""
+"""Seconds that an exemption or a directive's validity may last without a warning."""
 MANY: Final = 100
-"""Calls that an exemption may be for unremarked."""
+"""Calls that an exemption may allow without a warning."""
 _DOMAIN: Final = b"constraintrot directive\0"
 
 
@@ -50,7 +50,7 @@ Time: TypeAlias = Annotated[int, Field(ge=1, le=LATEST)]
 
 
 class Exact(Strict, strict=True):
-    """A strict model that converts no value: a text is no number."""
+    """A strict model that converts no value: it takes no text for a number."""
 
 
 class Scope(Exact):
@@ -58,7 +58,7 @@ class Scope(Exact):
 
     Attributes:
         deployment: label of the deployment's registry.
-        session: one conversation's id; None for every one of the deployment.
+        session: one conversation's id; None for all of the deployment.
     """
 
     deployment: Name
@@ -70,12 +70,12 @@ class _Directive(Exact):
 
     Attributes:
         format: format and version.
-        key: id of the key that it is signed with.
-        sequence: above that of every earlier directive of the key.
-        issued: when it was signed.
-        expires: until when it may be applied.
-        scope: where it holds.
-        constraint: name of the constraint that it is about.
+        key: id of the signing key.
+        sequence: a number above those of the key's earlier directives.
+        issued: time of signing.
+        expires: last time at which it may be applied.
+        scope: the deployment and session where it holds.
+        constraint: name of the constraint.
     """
 
     format: Literal["constraintrot-directive/1"] = FORMAT
@@ -108,7 +108,7 @@ class Amend(_Directive):
 
 
 class Rescind(_Directive):
-    """A constraint is not in force any more."""
+    """A constraint is no longer in force."""
 
     kind: Literal["rescind"] = "rescind"
 
@@ -117,10 +117,10 @@ class Exempt(_Directive):
     """A constraint does not hold for some calls; it stays in force for all others.
 
     Attributes:
-        calls: how many calls at most; None for any number until ``until``.
-        until: when the exemption ends; None for when its calls are used up.
-        function: the tool that may be called so; None for any.
-        arguments: the arguments that it must be called with; None for any.
+        calls: the largest number of calls; None for any number until ``until``.
+        until: the end; None if it ends only with its last call.
+        function: the tool that may be called; None for any.
+        arguments: the arguments that the call must have; None for any.
     """
 
     kind: Literal["exempt"] = "exempt"
@@ -154,13 +154,13 @@ _DIRECTIVES: TypeAdapter[Directive] = TypeAdapter(Annotated[Directive, Field(dis
 
 
 def draft(fields: Mapping[str, Any]) -> Directive:
-    """A directive from its fields as JSON has them; ``kind`` says which directive.
+    """Return a directive from its fields as JSON has them; ``kind`` says which directive.
 
     Raises:
-        DirectiveError: a field is missing, unknown or of a wrong value.
+        DirectiveError: a field is missing, unknown or wrong.
     """
     try:
-        # As JSON, so that a field is read here as it is read from a file.
+        # Through JSON, so that fields are read as they are from a file.
         return _DIRECTIVES.validate_json(json.dumps(dict(fields)))
     except ValidationError as error:
         raise DirectiveError(f"no directive: {told_faults(error)}") from None
@@ -188,11 +188,11 @@ def _days(seconds: int) -> str:
 
 
 def read(text: str | bytes) -> Envelope:
-    """A signed directive from its text; the signature is not checked here.
+    """Parse a signed directive from its text, without checking the signature.
 
     Raises:
-        DirectiveError: too large, no such JSON, of another version, or written
-            in another way than ``render`` does.
+        DirectiveError: too large, no such JSON, of another version, or not as ``render``
+            writes it.
     """
     if not isinstance(text, str | bytes):  # callers may be untyped
         raise DirectiveError(f"a signed directive is a text, not {type(text).__name__}")
@@ -214,17 +214,17 @@ def read(text: str | bytes) -> Envelope:
 
 
 def signed_bytes(directive: Directive) -> bytes:
-    """Return the bytes that a signature covers: a constant for domain separation, and the directive."""
+    """Return the bytes that a signature covers: a domain-separating constant and the directive."""
     return _DOMAIN + render(directive).encode()
 
 
 def digest(directive: Directive) -> str:
-    """SHA-256, hex, over what a signature covers."""
+    """Return the SHA-256, hex, of the bytes that a signature covers."""
     return sha256(signed_bytes(directive)).hexdigest()
 
 
 def render(model: BaseModel) -> str:
-    """The one text of a directive, signed or not.
+    """Return the one text of a directive, signed or not.
 
     Raises:
         DirectiveError: a number in its arguments is not finite.
@@ -238,7 +238,7 @@ def render(model: BaseModel) -> str:
 
 
 def told_faults(error: ValidationError) -> str:
-    """The faults of a text as one line, which quotes nothing of it."""
+    """Return the faults of a text as one line that quotes none of the text."""
     return "; ".join(
         f"{'.'.join(map(str, fault['loc'])) or 'text'}: {fault['msg']}"
         for fault in error.errors(include_url=False, include_input=False)[:5]

@@ -3,7 +3,7 @@
 ::
 
     OperatorError
-    ├── DirectiveError           no directive of this version, or not written canonically
+    ├── DirectiveError           not a directive of this version, or not written canonically
     ├── SignatureError           not signed by the key that it names
     │   └── UnknownKeyError      that key is not trusted here
     ├── ScopeError               meant for another deployment or session
@@ -13,12 +13,12 @@
     │   └── ReplayError          it was applied before
     ├── UnknownConstraintError   no such constraint is pinned
     ├── DuplicateConstraintError a constraint of that name is pinned already
-    ├── PinListError             no signed list of pins of this version
-    ├── KeyFileError             a key file is missing, open to others, or no key
+    ├── PinListError             not a signed list of pins of this version
+    ├── KeyFileError             a key file is missing, open to others, or not a key
     └── StateError               the channel's state cannot be read or written
 
-After any of them the registry and the sequence numbers are as they were before.
-No message holds a private key.
+After any of them the registry and the sequence numbers are unchanged. No message holds
+a private key.
 """
 
 from constraintrot.errors import ConstraintRotError
@@ -29,7 +29,7 @@ class OperatorError(ConstraintRotError):
 
 
 class DirectiveError(OperatorError, ValueError):
-    """A text is no directive that this version reads."""
+    """A text is not a directive that this version reads."""
 
 
 class SignatureError(OperatorError, PermissionError):
@@ -69,7 +69,7 @@ class DuplicateConstraintError(OperatorError, ValueError):
 
 
 class PinListError(OperatorError, ValueError):
-    """A file is no signed list of pins that this version reads."""
+    """A file is not a signed list of pins that this version reads."""
 
 
 class KeyFileError(OperatorError, ValueError):

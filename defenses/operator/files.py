@@ -1,4 +1,4 @@
-"""Files that hold secrets: made for their owner only, and refused when open to others."""
+"""Files that hold secrets: made for their owner only, and refused if open to others."""
 
 import os
 import stat
@@ -8,14 +8,14 @@ from typing import Final
 from constraintrot import files
 from constraintrot.defenses.operator.errors import OperatorError
 
-# No symlink in the last place, and no waiting for the writer of a named pipe.
+# Follow no symlink in the last place, and do not wait for the writer of a named pipe.
 _FLAGS: Final = os.O_RDONLY | sum(
     getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 )
 
 
 def private_bytes(path: Path, largest: int, error: type[OperatorError]) -> bytes:
-    """The bytes of a file that nobody but its owner, who is us, can read or write.
+    """Return the bytes of a file of ours that nobody else can read or write.
 
     Raises:
         OperatorError: as ``error``; the message never quotes the content.
@@ -49,10 +49,10 @@ def _check_private(path: Path, status: os.stat_result, error: type[OperatorError
 
 
 def create(path: Path, content: bytes, mode: int, error: type[OperatorError]) -> None:
-    """Write a file that is not there yet, from its first moment on with its mode.
+    """Write a new file, which has its mode from the first moment on.
 
     Raises:
-        OperatorError: as ``error``; also where there is one, which stays as it is.
+        OperatorError: as ``error``; also if the file exists, which then stays as it is.
     """
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -68,10 +68,10 @@ def create(path: Path, content: bytes, mode: int, error: type[OperatorError]) ->
 
 
 def replace(path: Path, content: bytes, mode: int, error: type[OperatorError]) -> None:
-    """Write a file at once or not at all, in the place of an older one.
+    """Write a file in the place of an older one, whole or not at all.
 
     Raises:
-        OperatorError: as ``error``; also for a link. An older file is then as it was.
+        OperatorError: as ``error``; also for a link. An older file then stays as it is.
     """
     with files.locked(path, error):
         files.replace(path, content, error, mode=mode)

@@ -1,7 +1,7 @@
-"""Ed25519 keys: in files that only their owner can read, and never in a text.
+"""Ed25519 keys, in files that only their owner can read.
 
-The private key stays inside of the library that holds it; a ``SigningKey`` shows
-its id only, is not copied out by pickling, and no error quotes a key file.
+A private key stays inside the library that holds it: a ``SigningKey`` shows only its id
+and cannot be pickled, and no error quotes a key file.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class VerifyingKey:
 
     @classmethod
     def of(cls, raw: str) -> VerifyingKey:
-        """The key of 64 hex digits, as ``raw`` gives them."""
+        """Return the key of 64 hex digits, as ``raw`` gives them."""
         return cls(Ed25519PublicKey.from_public_bytes(bytes.fromhex(raw)))
 
     @property
@@ -60,18 +60,18 @@ class VerifyingKey:
         return self._key.public_bytes_raw().hex()
 
     def verify(self, directive: Directive, signature: str) -> None:
-        """Let through what the key's holder signed.
+        """Check that the key's holder signed a directive.
 
         Raises:
-            SignatureError: the signature is not one of this directive by this key.
+            SignatureError: the signature is not this key's of this directive.
         """
         self.verify_bytes(signed_bytes(directive), signature, "directive")
 
     def verify_bytes(self, data: bytes, signature: str, what: str) -> None:
-        """Let through bytes that the key's holder signed; they begin with what they are.
+        """Check that the key's holder signed bytes, which begin with a name of their kind.
 
         Raises:
-            SignatureError: the signature is not one of these bytes by this key.
+            SignatureError: the signature is not this key's of these bytes.
         """
         try:
             self._key.verify(bytes.fromhex(signature), data)
@@ -114,12 +114,12 @@ class SigningKey:
 
     @classmethod
     def generate(cls) -> SigningKey:
-        """A fresh one."""
+        """Return a new key."""
         return cls(Ed25519PrivateKey.generate())
 
     @classmethod
     def from_seed(cls, seed: bytes) -> SigningKey:
-        """The key of 32 secret bytes.
+        """Return the key of 32 secret bytes.
 
         Raises:
             KeyFileError: not 32 bytes.
@@ -130,10 +130,10 @@ class SigningKey:
 
     @classmethod
     def load(cls, path: str | Path) -> SigningKey:
-        """The key of a file that ``save`` wrote.
+        """Return the key of a file that ``save`` wrote.
 
         Raises:
-            KeyFileError: missing, empty, readable or writable by others, or no Ed25519 key.
+            KeyFileError: missing, empty, readable or writable by others, or not an Ed25519 key.
         """
         pem = private_bytes(Path(path), _LARGEST, KeyFileError)
         if not pem:
@@ -158,7 +158,7 @@ class SigningKey:
         return self.public.id
 
     def sign(self, directive: Directive) -> str:
-        """The text of a directive, signed.
+        """Return the signed text of a directive.
 
         Raises:
             DirectiveError: the directive names another key.
@@ -169,7 +169,7 @@ class SigningKey:
         return render(Envelope(directive=directive, signature=signature))
 
     def sign_bytes(self, data: bytes) -> str:
-        """The signature of bytes that begin with what they are, hex."""
+        """Return the signature, hex, of bytes that begin with a name of their kind."""
         return self._key.sign(data).hex()
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
@@ -197,13 +197,13 @@ class SigningKey:
 
 
 def load_public(path: str | Path) -> VerifyingKey:
-    """The public key of a file.
+    """Return the public key of a file.
 
     Raises:
-        KeyFileError: missing, writable by others, or no Ed25519 public key.
+        KeyFileError: missing, writable by others, or not an Ed25519 public key.
     """
     try:
-        # A link is followed, as secrets are mounted; what counts is the file that is read.
+        # A link is followed, because mounted secrets are links; only the target is checked.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with open(handle, "rb") as file:
             status = os.fstat(handle)
@@ -229,12 +229,12 @@ def load_public(path: str | Path) -> VerifyingKey:
 
 
 def opened(text: str | bytes, trusted: Iterable[VerifyingKey]) -> Directive:
-    """The directive of a signed text, once it is known whose it is.
+    """Return the directive of a text that a trusted key signed.
 
     Raises:
-        DirectiveError: the text is no signed directive.
-        UnknownKeyError: of a key that is not among the trusted ones.
-        SignatureError: not signed by the key that it names.
+        DirectiveError: the text is not a signed directive.
+        UnknownKeyError: its key is not a trusted one.
+        SignatureError: the key that it names did not sign it.
     """
     envelope = read(text)
     directive = envelope.directive

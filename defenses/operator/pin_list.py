@@ -1,8 +1,8 @@
-"""Signed lists of pins: one registry for hooks, frameworks and a proxy (``constraintrot pin export``).
+"""Signed lists of pins for hooks, frameworks and a proxy (``constraintrot pin export``).
 
-A list is JSON with sorted keys and ASCII only, a line for each entry, so that a change
-can be reviewed and there is one text for each list. It names its repository, or none,
-and its revision: a copy in another repository and an older list are both refused.
+A list is JSON with sorted keys and ASCII only, a line for each entry, so changes can be
+reviewed and each list has exactly one text. It names its revision and may name its
+repository, so a copy in another repository and an older list are both refused.
 """
 
 from __future__ import annotations
@@ -44,12 +44,11 @@ class PinList(Exact):
 
     Attributes:
         format: format and version.
-        name: of the list.
-        repository: whose policies they are, such as ``github.com/acme/shop``; None for a
-            list of no repository.
-        revision: one more at each change.
+        name: the list's name.
+        repository: the repository, such as ``github.com/acme/shop``; None for a list of none.
+        revision: a number that each change raises by one.
         owner: the owner's public key, 64 hex digits.
-        pins: in their order.
+        pins: the pins in their order.
     """
 
     format: Literal["constraintrot-pins/1"] = "constraintrot-pins/1"
@@ -64,7 +63,7 @@ class PinList(Exact):
         cls, registry: Registry, owner: VerifyingKey, *, name: str, repository: str | None,
         revision: int,
     ) -> PinList:  # fmt: skip
-        """The list of a registry's pins.
+        """Return the list of a registry's pins.
 
         Raises:
             PinListError: nothing is pinned, or a name is refused.
@@ -84,7 +83,7 @@ class PinList(Exact):
 
     @property
     def digest(self) -> str:
-        """SHA-256, hex, over what the signature covers."""
+        """The SHA-256, hex, of the bytes that the signature covers."""
         return sha256(_signed_bytes(self)).hexdigest()
 
     def pin_into(self, registry: Registry, by: Principal) -> None:
@@ -97,7 +96,7 @@ class PinList(Exact):
             registry.pin(one.content, by=by, name=one.name)
 
     def signed(self, key: SigningKey) -> str:
-        """The text of the list, signed by its owner."""
+        """Return the text of the list, signed by its owner."""
         return _render(_SignedList(list=self, signature=key.sign_bytes(_signed_bytes(self))))
 
 
@@ -112,10 +111,10 @@ def looks_signed(data: bytes) -> bool:
 
 
 def opened_list(data: bytes) -> PinList:
-    """The list of a signed file, as its owner signed it; the caller decides whom to trust.
+    """Return the list of a signed file; the caller decides whether to trust its owner.
 
     Raises:
-        PinListError: the file is no signed list of this version.
+        PinListError: the file is not a signed list of this version.
         SignatureError: the owner that the list names did not sign it.
     """
     text = data.replace(b"\r\n", b"\n").strip()
@@ -123,7 +122,7 @@ def opened_list(data: bytes) -> PinList:
         made = _SignedList.model_validate_json(text)
         same = _render(made).encode() == text + b"\n"
     except (ValidationError, RecursionError):
-        # What is wrong would quote the file, and an error may be told to a model.
+        # Pydantic's errors quote the file, and a model may read this error.
         raise PinListError("no signed list of pins, or one of another version") from None
     if not same:
         raise PinListError("the list is not written as constraintrot pin export writes it")
@@ -132,7 +131,7 @@ def opened_list(data: bytes) -> PinList:
 
 
 def read_list(path: Path) -> PinList:
-    """The list of a file; a link to it is followed.
+    """Return the list of a file; a link to it is followed.
 
     Raises:
         PinListError: as ``opened_list``, or the file cannot be read.
@@ -156,13 +155,13 @@ def load_pins(
 
     Args:
         path: the file that ``constraintrot pin export`` wrote.
-        key: the public key of the owner that is trusted, or its file.
-        repository: whose list it must be; None for a list of no repository.
+        key: the public key of the trusted owner, or its file.
+        repository: the list's expected repository; None for a list of none.
         least_revision: the lowest revision that is accepted.
-        owner: who may change the registry; nobody unless given.
+        owner: may change the registry; nobody may unless given.
 
     Raises:
-        OperatorError: the list is not that owner's, of another repository, or too old.
+        OperatorError: the list is of another owner or repository, or too old.
         RampartError: two of its names are one, or look like one.
     """
     trusted = key if isinstance(key, VerifyingKey) else load_public(key)
@@ -188,7 +187,7 @@ def load_pins(
 
 
 def of_repository(name: str | None) -> str:
-    """A list's repository, as messages say it."""
+    """Return a list's repository as messages name it."""
     return "no repository" if name is None else f"the repository {name}"
 
 

@@ -14,13 +14,13 @@ class Receipt(Strict):
 
     Attributes:
         accepted: whether it was applied.
-        error: the error's name, where it was refused.
+        error: name of the error, if it was refused.
         reason: that error's message.
-        kind: of the directive, where it was applied; so are the others.
-        constraint: that it is about.
-        sequence: its number.
-        revision: of the state afterwards.
-        warnings: what the directive lets through that is more than one decision.
+        kind: kind of the directive, if it was applied.
+        constraint: the directive's constraint.
+        sequence: the directive's number.
+        revision: revision of the state afterwards.
+        warnings: see ``directive.broad``.
     """
 
     accepted: bool
@@ -34,7 +34,7 @@ class Receipt(Strict):
 
     @classmethod
     def applied(cls, directive: Directive, revision: int) -> Receipt:
-        """Of a directive that was applied."""
+        """Return the receipt of a directive that was applied."""
         return cls(
             accepted=True,
             kind=directive.kind,
@@ -46,7 +46,7 @@ class Receipt(Strict):
 
     @classmethod
     def refused(cls, error: OperatorError, revision: int) -> Receipt:
-        """Of a text that was not."""
+        """Return the receipt of a text that was refused."""
         return cls(accepted=False, error=type(error).__name__, reason=str(error), revision=revision)
 
 
@@ -54,9 +54,8 @@ class Mailbox:
     """Texts in the order in which they came in.
 
     Args:
-        texts: what is in it at the start.
-        opens_at: hook from which on it gives them out, as ``assemble``; at once
-            unless given.
+        texts: the texts in it at the start.
+        opens_at: the first hook that gets them, such as ``assemble``; any unless given.
     """
 
     def __init__(self, *texts: str, opens_at: str | None = None) -> None:
@@ -70,12 +69,12 @@ class Mailbox:
             self._texts += texts
 
     def put_back(self, *texts: str) -> None:
-        """Add texts before all others: they were taken and are not done."""
+        """Put taken texts back in front of all others."""
         with self._lock:
             self._texts = [*texts, *self._texts]
 
     def take(self, hook: str = "") -> list[str]:
-        """All texts that wait, which then wait no longer."""
+        """Remove and return all texts; none before the opening hook."""
         with self._lock:
             if self._opens_at not in (None, hook):
                 return []

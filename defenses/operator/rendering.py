@@ -36,8 +36,8 @@ class OperatorBlock(Pins):
     """A channel's state as a block of a context.
 
     Args:
-        channel: whose state.
-        report: is given each receipt; by default it goes to Inspect's transcript.
+        channel: the channel.
+        report: called with each receipt; by default it goes to Inspect's transcript.
     """
 
     def __init__(self, channel: Channel, report: Callable[[Any], None] | None = None) -> None:
@@ -47,7 +47,7 @@ class OperatorBlock(Pins):
 
     @property
     def text(self) -> str:
-        """The block; empty as long as the operator never said anything."""
+        """The block; empty as long as the operator has said nothing."""
         return rendered(self.channel.state, self.channel.exemptions)
 
     @property
@@ -56,21 +56,21 @@ class OperatorBlock(Pins):
         return count(self.text)
 
     def message(self) -> ChatMessageUser:
-        """The block as a message, with the same id for the same text."""
+        """Return the block as a message, with the same id for the same text."""
         digest = sha256(self.text.encode()).hexdigest()
         return ChatMessageUser(
             content=self.text, id=f"operator-{digest[:16]}", metadata={self.key: digest}
         )
 
     def inject(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """The messages with the block after the leading system messages."""
+        """Return the messages with the block after the leading system messages."""
         self._emitted[self.text] = None
         return super().inject(messages)
 
     async def check(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """The messages with the block as it is now, and no older one.
+        """Return the messages with the present block, and no older one.
 
-        Claims of authority are marked, and what is not in force is not shown.
+        Claims of authority are marked, and texts of constraints not in force are replaced.
         """
         shown = self.find(messages) is not None or not self.text
         missing = () if shown else self.unsaid(messages)
@@ -83,12 +83,12 @@ class OperatorBlock(Pins):
         return kept
 
     def bare(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """The messages without any block that was put in, merged ones included."""
+        """Return the messages without any block that was put in, merged ones included."""
         kept = without_pins(messages, lambda text: cut_text(text, self._emitted), self.key)
         return [self._without_text(message) for message in kept]
 
     def _without_text(self, message: ChatMessage) -> ChatMessage:
-        """A message less any block, where a framework merged it in and dropped the mark."""
+        """Return a message less any block that a framework merged in without its mark."""
         if message.role not in ("system", "user") or not isinstance(message.content, str):
             return message
         rest = cut_text(message.content, self._emitted)
@@ -96,7 +96,7 @@ class OperatorBlock(Pins):
 
 
 class OperatorCompaction(PinnedCompaction):
-    """Any compaction strategy, with the block that it cannot touch."""
+    """Any compaction strategy, with a block that it cannot touch."""
 
     def __init__(
         self, inner: CompactionStrategy, pins: OperatorBlock, before: Callable[[], object]
@@ -107,17 +107,17 @@ class OperatorCompaction(PinnedCompaction):
     async def around(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> CompactionResult:
-        """Compact what is not pinned, and put the block back."""
+        """Compact the messages less the block, and put it back."""
         self._before()
         return await super().around(model, messages, tools)
 
 
 def rendered(state: State, exemptions: Iterable[Exemption]) -> str:
-    """The block's text.
+    """Return the block's text.
 
-    A policy that some calls are exempt from is not stated while they are: an
-    agent that reads it would not make them. One exempt for exact arguments only
-    is stated, with the exemption after it.
+    A policy with an exemption is not stated meanwhile, because an agent that reads it would
+    not make the exempted calls. If the exemption is for exact arguments only, the policy is
+    stated, with the exemption after it.
     """
     active = list(exemptions)
     hidden = {one.constraint for one in active if one.arguments is None}

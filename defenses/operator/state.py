@@ -25,9 +25,9 @@ from constraintrot.defenses.operator.errors import (
 )
 from constraintrot.defenses.rampart.block import look_key, name_key
 
-# Of one key; an older directive is refused by its number all the same.
+# Per key; an older directive is refused by its number all the same.
 _REMEMBERED: Final = 256
-# Past texts are only needed to find them in a conversation.
+# Past texts are needed only to find them in a conversation.
 _PAST: Final = 64
 _EXEMPTION: Final = "exemption-"
 
@@ -43,12 +43,12 @@ class Exemption(Exact):
     """Calls for which a constraint does not hold.
 
     Attributes:
-        name: unique; that of its block in the registry.
+        name: unique; also the name of its block in the registry.
         constraint: name of the constraint.
-        calls: how many are left; None for any number.
-        until: seconds since 1970 when it ends; None for when its calls are used up.
-        function: the tool that may be called so; None for any.
-        arguments: the arguments that it must be called with; None for any.
+        calls: the calls left; None for any number.
+        until: the end in seconds since 1970; None if it ends only with its last call.
+        function: the tool that may be called; None for any.
+        arguments: the arguments that the call must have; None for any.
     """
 
     name: str
@@ -90,13 +90,13 @@ class State(Exact):
     """The result of the operator's directives so far.
 
     Attributes:
-        revision: one more at every directive and at every exempted call.
-        constraints: those in force, in their order.
-        past: texts that were in force and are not, newest last.
-        exemptions: those that may have calls left.
-        seen: by key id.
+        revision: a number that every change raises by one.
+        constraints: the constraints in force, in their order.
+        past: texts that are no longer in force, newest last.
+        exemptions: the exemptions that may have calls left.
+        seen: the last directives by key id.
         baseline: the policies as the deployment declared them last, by name.
-        revoked: ids of keys whose directives do not count any more.
+        revoked: ids of revoked keys.
     """
 
     revision: int = 0
@@ -108,11 +108,11 @@ class State(Exact):
     revoked: tuple[str, ...] = ()
 
     def after(self, directive: Directive) -> State:
-        """The state once a directive is applied; its signature, scope and time were checked.
+        """Return the state after a directive whose signature, scope and time were checked.
 
         Raises:
-            SequenceError: its number is not above its key's last; ``ReplayError``
-                where that very directive was applied.
+            SequenceError: its number is not above its key's last; ``ReplayError`` if that very
+                directive was applied.
             UnknownConstraintError: it changes a constraint that is not pinned.
             DuplicateConstraintError: it pins under a name that is taken.
         """
@@ -129,7 +129,7 @@ class State(Exact):
         return changed._with(seen=seen, revision=self.revision + 1)
 
     def declared(self, name: str, content: str) -> State:
-        """The state with one constraint more.
+        """Return the state with one constraint more.
 
         Raises:
             DuplicateConstraintError: the name is taken.
@@ -151,14 +151,13 @@ class State(Exact):
         )
 
     def redeclared(self, policies: Mapping[str, str]) -> State:
-        """The state once a deployment declares its policies anew; itself if they are the same.
+        """Return the state after a deployment declared its policies; itself if they are the same.
 
-        What the deployment added or changed since it declared last is in force from now
-        on, unless a directive has changed the same policy otherwise meanwhile.
+        A policy that the deployment added or changed since it declared last is now in force.
 
         Raises:
-            StateError: a directive has, or a policy is not declared any more; both need
-                a directive.
+            StateError: a directive has changed the same policy otherwise, or a policy is no longer
+                declared; both need a directive.
         """
         if self.baseline == dict(policies):
             return self
@@ -180,7 +179,7 @@ class State(Exact):
         return state._with(baseline=dict(policies), revision=self.revision + 1)
 
     def revoking(self, key: str) -> State:
-        """The state once a key's directives do not count any more, and its exemptions ended."""
+        """Return the state after a key was revoked and its exemptions ended."""
         ended = f"{_EXEMPTION}{key}-"
         return self._with(
             revoked=(*self.revoked, key),
@@ -189,11 +188,11 @@ class State(Exact):
         )
 
     def at(self, now: float) -> State:
-        """The state without the exemptions that have ended."""
+        """Return the state without the exemptions that have ended."""
         return self._with(exemptions=tuple(one for one in self.exemptions if one.active(now)))
 
     def used(self, names: tuple[str, ...], now: float) -> State | None:
-        """The state after a call was let through by some exemptions, or None if one has ended."""
+        """Return the state after a call used exemptions, or None if one of them has ended."""
         held = {exemption.name: exemption for exemption in self.exemptions}
         if not all(name in held and held[name].active(now) for name in names):
             return None
@@ -226,7 +225,7 @@ class State(Exact):
         return constraint
 
     def _replaced(self, name: str, content: str | None) -> State:
-        """With another text, or none; what was exempt from the old text is not exempt any more."""
+        """Return the state with a constraint replaced or removed, and its exemptions ended."""
         was = self._find(name)
         now = () if content is None else (Constraint(name=name, content=content),)
         return self._with(
@@ -254,7 +253,7 @@ class State(Exact):
 
 
 def _plain(value: object) -> object:
-    """A JSON value for comparing: 5 and 5.0 are the same number, 1 and True are not."""
+    """Return a JSON value for comparing: 5 equals 5.0, and 1 does not equal True."""
     if isinstance(value, Mapping):
         items = cast("Mapping[object, object]", value).items()
         return {str(key): _plain(one) for key, one in items}

@@ -29,11 +29,11 @@ class Memory:
 
     @contextmanager
     def locked(self) -> Generator[None]:
-        """Needs no lock: the channel has one."""
+        """Do nothing, because the channel has a lock."""
         yield
 
     def read(self) -> State | None:
-        """The state; None where none was ever written."""
+        """Return the state, or None if none was ever written."""
         return self._state
 
     def write(self, state: State) -> None:
@@ -44,14 +44,13 @@ class Memory:
 class Folder:
     """A state in a folder of mode 0700: one authenticated file, replaced whole.
 
-    An agent and ``constraintrot operator apply`` can share it; a lock file keeps
-    them apart, on every platform. Its key keeps a changed file from being read, not an old one:
-    a channel that runs refuses what is older than what it knows, and a channel that starts
-    what is older than its ``least_revision``.
+    An agent and ``constraintrot operator apply`` can share it; a lock file keeps them apart, on
+    every platform. Its key reveals a changed file, not an old one: a running channel refuses
+    a state older than its own, and a starting one a state older than its ``least_revision``.
 
     Args:
-        path: of the folder; made where it is missing.
-        owner: what the state belongs to; a state of something else is refused.
+        path: the folder; created if it is missing.
+        owner: deployment and session of the state; a state of others is refused.
 
     Raises:
         StateError: the folder cannot be made or used.
@@ -78,17 +77,16 @@ class Folder:
         """Wait for other processes.
 
         Raises:
-            StateError: the lock file cannot be used, or another process holds it for
-                too long.
+            StateError: the lock file cannot be used, or another process holds it too long.
         """
         with held(self._path / "lock", StateError):
             yield
 
     def read(self) -> State | None:
-        """The state; None where none was ever written.
+        """Return the state, or None if none was ever written.
 
         Raises:
-            StateError: the file is not what was written, or of something else.
+            StateError: the file was changed, or is another owner's.
         """
         path = self._path / "state"
         if not os.path.lexists(path):
@@ -105,10 +103,10 @@ class Folder:
             raise StateError(f"cannot read the operator's state: {error}") from None
 
     def write(self, state: State) -> None:
-        """Keep a state, at once or not at all.
+        """Keep a state, whole or not at all.
 
         Raises:
-            StateError: the disk refused; the older state is then as it was.
+            StateError: the disk refused; the older state stays.
         """
         kept = {"version": _VERSION, "owner": self._owner, "state": state.model_dump_json()}
         try:
@@ -129,7 +127,7 @@ class Folder:
             key = private_bytes(path, _KEY_BYTES, StateError)
             if len(key) == _KEY_BYTES:
                 return key
-            # What was killed at its very first start has sealed nothing with it yet.
+            # A process killed at its very first start has sealed nothing with it yet.
             if sealed:
                 raise StateError(
                     f"{path} has {len(key)} bytes of {_KEY_BYTES}, so the state beside it cannot be"

@@ -1,4 +1,4 @@
-"""Constraint Pinning: a registry's pins in the context of whatever calls the model.
+"""Constraint Pinning: a registry's pins in the context of any caller of the model.
 
 For any Inspect agent that compacts its history:
 
@@ -15,8 +15,7 @@ For any Inspect agent that compacts its history:
 Governance Decay, section 7: pins are exempt from compaction, put back word for
 word after each one, and their presence is checked at every step.
 
-All names here need Inspect, and are imported when they are first used;
-``pinned_block`` has what needs none.
+All names here need Inspect, and are imported on first use; ``pinned_block`` does not.
 """
 
 from importlib import import_module

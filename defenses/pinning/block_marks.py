@@ -1,9 +1,8 @@
-"""Marks: what tells a registry's pinned block from any text that looks like one.
+"""Marks that tell a registry's pinned block from a text that looks like one.
 
-A block's heading ends with an id that nobody can work out beforehand: a keyed
-digest of the heading and the pins, by a nonce of the registry's. What a registry
-wrote is kept by these ids, so that it is found again byte for byte, in any
-revision, and taken out. Nothing else is ever taken for a block, whatever it looks like.
+A block's heading ends with an id that nobody can work out beforehand: a keyed digest of the
+heading and the pins, by a nonce of the registry's. A registry keeps its blocks by these
+ids, and finds them again byte for byte in any revision. Nothing else counts as a block.
 """
 
 import hmac
@@ -24,7 +23,7 @@ from constraintrot.strict import Strict
 SEPARATOR: Final = "\n\n"
 """The separator between a block and the text beside it."""
 
-# An old block is stale at once; so many revisions back, none is likely to be left anywhere.
+# A block so many revisions old is hardly left in any conversation.
 _KEPT: Final = 1024
 _MOST_CHARACTERS: Final = 16_000_000
 _NESTED: Final = 32
@@ -44,7 +43,7 @@ class Written:
 
     Attributes:
         text: the block, without a line break at its end.
-        mark_at: where the id's blank is in the text.
+        mark_at: index of the blank before the id.
     """
 
     text: str
@@ -55,7 +54,7 @@ class Marks:
     """The blocks that a registry wrote, by their ids.
 
     Attributes:
-        nonce: that the ids are made with; drawn, unless one is chosen.
+        nonce: the key of the ids; drawn unless one is chosen.
     """
 
     def __init__(self, label: str) -> None:
@@ -74,7 +73,7 @@ class Marks:
         """Make ids with a nonce from now on.
 
         Raises:
-            ParameterError: it is blank, or blocks were written with another one.
+            ParameterError: it is blank, or blocks were written with another.
         """
         if not nonce.strip():
             raise ParameterError(
@@ -90,7 +89,7 @@ class Marks:
             self.nonce = nonce
 
     def write(self, heading: str, pinned: str) -> str:
-        """A block of a heading and the pins as text, kept to be found again."""
+        """Return a block of a heading and the pins, and keep it to be found again."""
         key = self.nonce.encode()
         mark = hmac.new(key, f"{heading}\0{pinned}".encode(), sha256).hexdigest()[:16]
         body = pinned.removesuffix("\n")
@@ -108,7 +107,7 @@ class Marks:
         return kept.text
 
     def spans(self, text: str) -> Iterator[Span]:
-        """Return the spans of this registry's blocks, in time linear in the text."""
+        """Yield the spans of this registry's blocks, in time linear in the text."""
         return _spans(text, self._past)
 
 
@@ -122,14 +121,14 @@ def _spans(text: str, known: Mapping[str, Written]) -> Iterator[Span]:
     for mark in _MARK.finditer(text):
         written = known.get(mark[1])
         start = mark.start() - written.mark_at if written is not None else -1
-        # Where it is whole, whatever others wrote right beside it.
+        # The whole block counts, whatever others wrote right beside it.
         if written is not None and start >= at and text.startswith(written.text, start):
             at = start + len(written.text)
             yield Span(start, at)
 
 
 def outside_blocks(text: str, change: Callable[[str], str]) -> str:
-    """A text with what stands outside of the blocks of all registries of this process changed."""
+    """Return a text changed outside the blocks of all registries of this process."""
     parts: list[str] = []
     at = 0
     for start, end in _spans(text, _ALL):
@@ -139,7 +138,7 @@ def outside_blocks(text: str, change: Callable[[str], str]) -> str:
 
 
 def marks_of(registry: Registry) -> Marks:
-    """The marks of a registry, the same for all that pin from it."""
+    """Return a registry's marks, the same for everything that pins from it."""
     with _GUARD:
         return _MARKS.setdefault(registry, Marks(registry.label))
 
@@ -147,8 +146,7 @@ def marks_of(registry: Registry) -> Marks:
 def only_blocks(text: str) -> bool:
     """Return whether a text consists only of blocks that registries of this process wrote.
 
-    So several registries may share a place: each takes what the others put
-    behind its own block for theirs.
+    So several registries can pin into one place.
     """
     at = 0
     while at < len(text):
@@ -167,7 +165,7 @@ class Removed(Strict):
     """The characters that were taken out of a text.
 
     Attributes:
-        characters: how many, the line breaks that parted it from the rest included.
+        characters: their number, the separating line breaks included.
         digest: their SHA-256, hex.
     """
 
@@ -176,22 +174,22 @@ class Removed(Strict):
 
 
 class Rest(NamedTuple):
-    """A text less some stretches, and what these were."""
+    """A text less some spans, and the records of these."""
 
     text: str
     removed: tuple[Removed, ...]
 
 
 def removed(text: str) -> Removed:
-    """The record of a text that was taken out."""
+    """Return the record of a text that was taken out."""
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return Removed(characters=len(text), digest=digest)
 
 
 def without(text: str, spans: Iterable[Span], separator: str = SEPARATOR) -> Rest:
-    """A text less some stretches, which are in order and apart from each other.
+    """Return a text less some spans, which are in order and do not touch.
 
-    With each goes one separator: the one before it, else the one behind it.
+    One separator goes with each: the one before it, else the one behind it.
     """
     parts: list[str] = []
     gone: list[Removed] = []
@@ -210,10 +208,10 @@ def without(text: str, spans: Iterable[Span], separator: str = SEPARATOR) -> Res
 
 
 def emptied(text: str, spans: Callable[[str], Iterable[Span]], separator: str = SEPARATOR) -> Rest:
-    """A text less some stretches until none is left: taking one out may make another whole.
+    """Return a text less some spans until none is left: removing one may make another whole.
 
-    Only who attacks puts copies of a block into each other. Deeper than ``_NESTED``, the
-    text ends where the first of them begins.
+    Only an attack puts copies of a block into each other. Deeper than ``_NESTED``, the text
+    is cut off where the first of them begins.
     """
     gone: list[Removed] = []
     for _ in range(_NESTED):
@@ -230,13 +228,13 @@ def emptied(text: str, spans: Callable[[str], Iterable[Span]], separator: str = 
 
 
 def cut_text(text: str, blocks: Iterable[str]) -> str:
-    """A text less some blocks, byte for byte, and less a line break beside each."""
+    """Return a text less some blocks, byte for byte, and a line break beside each."""
     kept = list(blocks)
     return emptied(text, lambda said: _first_of(said, kept), "\n").text
 
 
 def _first_of(text: str, blocks: Iterable[str]) -> Iterable[Span]:
-    """Return the places of the first of some blocks that a text holds."""
+    """Return the spans of the first block in the list that a text holds."""
     for block in blocks:
         if block and block in text:
             return _places(text, block)

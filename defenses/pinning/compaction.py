@@ -1,4 +1,4 @@
-"""Compaction strategies around which a registry's pins are put back."""
+"""A compaction strategy that puts a registry's pins back after another one."""
 
 from collections.abc import Callable
 
@@ -13,24 +13,24 @@ from constraintrot.defenses.pinning.pinned_block import HEADING, Receipt
 from constraintrot.defenses.pinning.pins import Pins
 from constraintrot.defenses.rampart import PinOverflowError, Registry
 
-# Inspect's own assumption where a model's window is not known.
+# Inspect's own assumption for a model of unknown window.
 _WINDOW = 128_000
-# As often Inspect itself compacts again.
+# Inspect itself compacts again as often.
 _PASSES = 3
 
 
 class PinnedCompaction(WrappedStrategy):
     """Any compaction strategy, with pins that it cannot touch.
 
-    It acts when history is compacted. Before each call there is ``PinnedModel``.
+    It acts when history is compacted; ``PinnedModel`` acts before each call.
 
     Args:
         inner: the strategy; it never sees the pinned block.
-        registry: whose pins.
+        registry: the registry of the pins.
         heading: the line above them.
-        judge: says whether a context still entails a policy, both as texts.
-        report: is given each receipt; by default it goes to Inspect's transcript.
-        pins: instead of all these but ``inner``, where pins are shared.
+        judge: decides whether a context still entails a policy, both as texts.
+        report: called with each receipt; by default it goes to Inspect's transcript.
+        pins: shared pins, in place of all arguments but ``inner``.
     """
 
     def __init__(
@@ -49,13 +49,12 @@ class PinnedCompaction(WrappedStrategy):
     async def around(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> CompactionResult:
-        """Compact what is not pinned, and put the pins back.
+        """Compact the messages less the pins, and put these back.
 
         Raises:
-            PinOverflowError: what the strategy leaves fits under the threshold,
-                and with the pins it does not.
+            PinOverflowError: the compacted messages fit under the threshold, but not with the pins.
         """
-        # A summarizer is not to be told the pins as its own rules.
+        # A summarizer must not read the pins as its own rules.
         model = model.bare if isinstance(model, PinnedModel) else model
         budget = _tokens(self.threshold, model) - await model.count_tool_tokens(tools)
         bare = self.pins.bare(messages)
@@ -69,7 +68,7 @@ class PinnedCompaction(WrappedStrategy):
     async def _fitting(
         self, model: Model, tools: list[ToolInfo], outcome: CompactionResult, budget: int
     ) -> CompactionResult:
-        """Compact again, as Inspect would, until the pins fit as well."""
+        """Compact again, as Inspect would, until the pins fit too."""
         used = await model.count_tokens(list(outcome.input))
         whole = await model.count_tokens(self.pins.inject(outcome.input))
         for _ in range(_PASSES):
@@ -87,7 +86,7 @@ class PinnedCompaction(WrappedStrategy):
 
 
 def _tokens(threshold: int | float, model: Model) -> int:
-    """A threshold in tokens, by Inspect's own rule."""
+    """Return a threshold in tokens, by Inspect's own rule."""
     if isinstance(threshold, int) or threshold > 1:
         return int(threshold)
     return int(threshold * (get_model_input_tokens(model) or _WINDOW))

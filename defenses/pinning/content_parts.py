@@ -1,7 +1,7 @@
-"""A pinned block in a message's content: one text, or parts of which some are texts.
+"""A pinned block in a message's content: a text, or parts of which some are texts.
 
-A part is a text itself, a mapping with the key ``text``, or a model of Pydantic's with
-such a field, as frameworks have them.
+A text part is a string, a mapping with the key ``text``, or a Pydantic model with such a
+field.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,19 +16,19 @@ Content: TypeAlias = str | list[Any]
 
 
 class Edited(NamedTuple):
-    """Content after an edit, the same object where there was nothing to do, and what went."""
+    """Content after an edit, the same object if unchanged, and the records of what was removed."""
 
     content: Content
     removed: tuple[Removed, ...]
 
 
 def text_part(text: str) -> dict[str, Any]:
-    """A text as the part that most providers know."""
+    """Return a text as the part that most providers know."""
     return {"type": "text", "text": text}
 
 
 def part_like(content: Content) -> Callable[[str], Any]:
-    """Return the maker of a text part of content's own kind; OpenAI's Responses has another."""
+    """Return the maker of text parts of the content's kind; OpenAI's Responses has its own."""
     kinds = [part.get("type") for part in content if isinstance(part, Mapping)]
     return lambda text: {
         **text_part(text),
@@ -39,10 +39,10 @@ def part_like(content: Content) -> Callable[[str], Any]:
 def placed_content(
     content: Content, pinned_block: PinnedBlock, now: Rendering, part: Callable[[str], Any]
 ) -> Edited:
-    """Content with the block at its end, once; what is given is left as it is.
+    """Return content with the block at its end, once; the argument is not changed.
 
-    Where content is in parts, the block is a part of its own, which ``part`` makes: a
-    provider's marks, as of what to cache, hang on the others.
+    In content of parts, the block is a part of its own, made by ``part``, because a
+    provider's marks, such as for caching, hang on the other parts.
     """
     if isinstance(content, str):
         text, removed = pinned_block.placed(content, now)
@@ -54,7 +54,7 @@ def placed_content(
 
 
 def cut_content(content: Content, pinned_block: PinnedBlock) -> Edited:
-    """Content less the registry's blocks; a part that was nothing else goes whole."""
+    """Return content less the registry's blocks; a part with nothing else is dropped."""
     if isinstance(content, str):
         return Edited(*pinned_block.less(content))
     kept: list[Any] = []

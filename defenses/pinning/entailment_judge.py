@@ -9,11 +9,11 @@ from constraintrot.rule_text.judge import JUDGE_PROMPT, read_vote
 from constraintrot.rule_text.survival.states import SURVIVED
 
 Judge: TypeAlias = Callable[[str, str], Awaitable[bool | None]]
-"""Called with the policies and the context, as texts; None where it does not decide."""
+"""Called with the policies and the context, as texts; returns None if it does not decide."""
 
 
 def entailment(model: str | Model | None = None) -> Judge:
-    """Return a judge for ``judge=``: whether a context, taken as a whole, still entails a policy.
+    """Return a judge of whether a context, taken as a whole, still entails a policy.
 
     Args:
         model: a model or its name; by default the role ``judge``.

@@ -1,4 +1,4 @@
-"""A registry's pins in a list of messages, and in a system prompt that travels beside one.
+"""A registry's pins in a list of messages, or in a system prompt beside one.
 
 No Inspect and no framework needed:
 
@@ -45,7 +45,7 @@ class Placed(NamedTuple, Generic[M]):
 
     Attributes:
         messages: the messages to send.
-        changed: whether the pins were not in their place, or stood elsewhere too.
+        changed: whether the pins were out of place, or stood elsewhere too.
         removed: the blocks that were taken out.
     """
 
@@ -85,7 +85,7 @@ class MessageForm(Generic[M]):
     ) -> tuple[list[M], tuple[Removed, ...]]:
         """Return messages less the blocks that the registry put into system messages.
 
-        A system message that held nothing else goes whole.
+        A system message with nothing else is dropped.
 
         Returns:
             The messages, and the blocks that were taken out.
@@ -103,7 +103,7 @@ class MessageForm(Generic[M]):
         return kept, tuple(removed)
 
     def pinned(self, messages: Sequence[M], pinned_block: PinnedBlock) -> list[M]:
-        """Return messages with the pins in the leading system message, and report it."""
+        """Return messages with the pins in the leading system message, and report the step."""
         now = pinned_block.rendering()
         sent, changed, removed = self.placed(messages, pinned_block, now)
         state: State = "injected" if changed else "verified"
@@ -112,7 +112,7 @@ class MessageForm(Generic[M]):
 
 
 def _content(message: Any) -> Content | None:
-    # A model's answer, kept as the client's object, is no dictionary and no system message.
+    # A model's answer, kept as the client's object, is not a dictionary or a system message.
     if not isinstance(message, Mapping) or message.get("role") not in OPERATOR:
         return None
     return message.get("content") or ""
@@ -135,20 +135,19 @@ def pinned(
 ) -> list[Any]:
     """Return the messages to send, with the pins in the leading system message.
 
-    Call it in the line before the model's call, and do not store what it returns. For
-    a request whose system prompt is an argument of its own, as Anthropic's, there is
-    ``pinned_system``.
+    Call it right before the model's call, and do not store the result. For a request with
+    the system prompt as its own argument, as Anthropic's, use ``pinned_system``.
 
     Args:
         messages: dictionaries with ``role`` and ``content``, and answers as the client's
-            objects; left as they are.
+            objects; not changed.
         pins: the registry, or a PinnedBlock made from it.
         heading: the line above the pins; a PinnedBlock has its own.
-        report: is given the receipt, by default the logger ``constraintrot.pins``; a
+        report: called with the receipt, by default the logger ``constraintrot.pins``; a
             PinnedBlock has its own.
 
     Raises:
-        TypeError: the messages are no list, or the pins are no registry.
+        TypeError: the messages are not a list, or the pins not a registry.
     """
     if isinstance(messages, str) or not isinstance(messages, Sequence):
         given = type(messages).__name__
@@ -172,10 +171,10 @@ def pinned_system(
     """Return the system prompt to send, with the pins at its end.
 
     Args:
-        system: a text, or a list of parts with the key ``text``; left as it is.
+        system: a text, or a list of parts with the key ``text``; not changed.
         pins: the registry, or a PinnedBlock made from it.
         heading: the line above the pins; a PinnedBlock has its own.
-        report: is given the receipt, by default the logger ``constraintrot.pins``; a
+        report: called with the receipt, by default the logger ``constraintrot.pins``; a
             PinnedBlock has its own.
     """
     block = PinnedBlock.of(pins, heading=heading, report=report)

@@ -21,16 +21,16 @@ from constraintrot.defenses.rampart import Registry
 
 
 class DeferredModel(Model):
-    """A model around another one, which is looked up when it is asked.
+    """A model around another one, which is looked up at each call.
 
-    An agent is often built before there is a model.
+    An agent is often built before its model.
 
     Args:
         model: a model or its name; by default the one being evaluated.
     """
 
     def __init__(self, model: str | Model | None = None) -> None:
-        # Not the base class's own, which wants a model now.
+        # The base class's own needs a model now.
         self._model = model
 
     @property
@@ -42,13 +42,13 @@ class DeferredModel(Model):
         return "the model being evaluated" if self._model is None else str(self.bare)
 
     def __getattr__(self, name: str) -> Any:
-        # What a subclass has not set yet is no attribute of the model inside.
+        # Attributes that a subclass has not set yet are not looked up in the model inside.
         if name.startswith("__") or name in ("_model", *type(self).__annotations__):
             raise AttributeError(name)
         try:
             model = self.bare
         except ValueError:
-            # An agent is described when it is built, where there may be no model yet.
+            # An agent is described when it is built, possibly before its model.
             model = get_model("none/none")
         return getattr(model, name)
 
@@ -56,17 +56,16 @@ class DeferredModel(Model):
 class PinnedModel(DeferredModel):
     """The model being evaluated, with the pins verified before each of its calls.
 
-    Give it to ``react(model=...)`` or call it in an agent of your own. Until a
-    compaction has put the block in, it does, at the same place with the same
-    bytes, so a provider's prefix cache holds from the first call on.
+    Give it to ``react(model=...)``, or call it in an agent of your own. It puts the same
+    block at the same place as a compaction does, so a provider's prefix cache holds from the
+    first call on.
 
     Args:
-        registry: whose pins.
-        model: a model or its name; by default the one being evaluated, which is
-            looked up when it is called.
+        registry: the registry of the pins.
+        model: a model or its name; by default the one being evaluated at the call.
         heading: the line above the pins.
-        judge: says whether a context still entails a policy, both as texts.
-        report: is given each receipt; by default it goes to Inspect's transcript.
+        judge: decides whether a context still entails a policy, both as texts.
+        report: called with each receipt; by default it goes to Inspect's transcript.
     """
 
     pins: Pins
@@ -102,7 +101,7 @@ def pin_filter(
 ) -> Callable[..., Awaitable[GenerateInput]]:
     """Return a filter for ``agent_bridge`` that verifies the pins before each call of its agent.
 
-    The arguments are those of ``PinnedModel``.
+    ``heading`` and ``report`` are as for ``PinnedModel``.
     """
     pins = Pins(registry, heading=heading, report=report)
 

@@ -1,4 +1,4 @@
-"""A registry's pins as text, and the receipt of each step: what every framework's hook shares.
+"""A registry's pins as text, and the receipt of each step, for the hooks of all frameworks.
 
 No Inspect needed:
 
@@ -11,8 +11,8 @@ No Inspect needed:
 injected
 True
 
-A block is known by the id in its heading (``block_marks``), and nothing but a block
-that the same registry wrote is ever taken out of a text.
+A block is known by the id in its heading (``block_marks``). Only blocks that the same
+registry wrote are ever taken out of a text.
 """
 
 from __future__ import annotations
@@ -52,22 +52,19 @@ class Receipt(Strict):
 
     Attributes:
         where: ``compaction`` or ``call`` (right before the agent's model).
-        state: ``verified``: they were there; ``injected``: put in, by a
-            compaction or because nothing had put them in yet; ``repaired``: a
-            compacted context lacked them or held an earlier revision, or what came
-            after our hook took them out, and they were put back; ``absent``: they
-            are not there, or nothing is pinned.
+        state: ``verified``: they were there; ``injected``: put in, by a compaction or for the
+            first time; ``repaired``: put back into a context that lacked them or held an
+            earlier revision; ``absent``: they are not there, or nothing is pinned.
         manifest: hash over the pins.
         revision: the registry's revision.
         blocks: their ids.
         missing: names of the pins that were not there before the repair.
-        at: index of the message that holds them, -1 for instructions that a
-            framework keeps apart from its messages; None where they are in none.
-        tokens: what the pinned block costs, by the registry's counter.
-        entailed: what a judge says on whether the context still entails them;
-            None without one, or where it did not decide.
-        removed: what was taken out of the context: blocks that this registry had
-            put in before, and nothing else.
+        at: index of the message that holds them, -1 for instructions that a framework keeps
+            apart from its messages; None if they are in none.
+        tokens: tokens of the pinned block, by the registry's counter.
+        entailed: a judge's verdict on whether the context still entails them; None without
+            one, or if it did not decide.
+        removed: the earlier blocks of this registry that were taken out of the context.
     """
 
     where: Where
@@ -93,7 +90,7 @@ def log_receipt(receipt: Receipt) -> None:
 
 @dataclass(frozen=True)
 class Rendering:
-    """The pins of one moment, as text and as a receipt tells of them.
+    """The pins of one moment, as a text and as a receipt describes them.
 
     The text is empty without pins; ``manifest`` is a hash over them, ``revision`` the
     registry's.
@@ -111,14 +108,13 @@ class PinnedBlock:
     """A registry's pinned tier as a text, found in a context and put into it.
 
     Args:
-        registry: whose pins.
+        registry: the registry of the pins.
         heading: the line above them.
-        report: is given each receipt; by default the logger ``constraintrot.pins``.
-        nonce: that the registry's blocks are marked with, whoever pins from it; drawn
-            anew in each process unless given. Where several processes are to send the
-            same bytes, or one after a restart, give them the same one, and keep it
-            from whoever writes into conversations. Registries that share one need
-            different labels.
+        report: called with each receipt; by default the logger ``constraintrot.pins``.
+        nonce: the mark of all blocks of the registry; drawn anew in each process unless
+            given. Give one for the same bytes in several processes or after a restart, and
+            keep it from anybody who writes into conversations. Registries that share one
+            need different labels.
     """
 
     def __init__(
@@ -145,7 +141,7 @@ class PinnedBlock:
         heading: str = HEADING,
         report: Report = log_receipt,
     ) -> PinnedBlock:
-        """Return a given block, with its own heading and report, or a new block of a registry.
+        """Return the given block, with its own heading and report, or a new one of a registry.
 
         Raises:
             TypeError: the pins are neither.
@@ -157,7 +153,7 @@ class PinnedBlock:
         return cls(pins, heading=heading, report=report)
 
     def rendering(self) -> Rendering:
-        """The pins as they are now, all of it of the same revision."""
+        """Return the pins of the present revision."""
         registry = self.registry
         while True:
             revision = registry.revision
@@ -173,7 +169,7 @@ class PinnedBlock:
                 {pin.name: pin.content for pin in pins},
                 self._heading_tokens() + sum(pin.tokens for pin in pins) if pins else 0,
             )
-            # Else another thread changed the pins between two of these reads.
+            # Otherwise another thread changed the pins between two of these reads.
             if registry.revision == revision:
                 self._rendered = made
                 return made
@@ -188,27 +184,26 @@ class PinnedBlock:
 
     @property
     def tokens(self) -> int:
-        """The block's tokens, by the registry's counter; its heading in o200k tokens."""
+        """The block's tokens: the pins by the registry's counter, the heading in o200k."""
         return self.rendering().tokens
 
     def cut(self, text: str) -> str:
-        """A text less each block that this registry put into it, in any revision."""
+        """Return a text less this registry's blocks of any revision."""
         return self.less(text).text
 
     def less(self, text: str) -> Rest:
-        """The same, and what was taken out."""
+        """Return a text less this registry's blocks, and what was taken out."""
         return emptied(text, self._marks.spans)
 
     def into(self, instructions: str | None, *, at: int = -1) -> str:
-        """Instructions with the block at their end, once; the step is reported.
+        """Return instructions with the block at their end, once, and report the step.
 
-        There the same instructions and pins give the same bytes, so a provider's
-        prefix cache keeps hitting.
+        The same instructions and pins give the same bytes, so a provider's prefix cache keeps
+        hitting.
 
         Args:
-            instructions: a system message's text; None where there is none.
-            at: the message's index, for the receipt; -1 for instructions that
-                are kept apart from the messages.
+            instructions: a system message's text, or None.
+            at: the message's index, for the receipt; -1 for instructions apart from the messages.
         """
         now = self.rendering()
         kept, removed = self.placed(instructions or "", now)
@@ -217,14 +212,13 @@ class PinnedBlock:
         return kept
 
     def appended(self, instructions: str) -> str:
-        """Instructions with the block at their end, once; nothing is reported."""
+        """Return instructions with the block at their end, once; nothing is reported."""
         return self.placed(instructions).text
 
     def placed(self, instructions: str, now: Rendering | None = None) -> Rest:
-        """The same, and what was taken out: nothing where the block is in its place.
+        """Return the same, and what was taken out: nothing if the block is in its place.
 
-        Its place is the end. Blocks of other registries of this process may follow,
-        so that several can pin into the same instructions.
+        Its place is the end. Blocks of other registries of this process may follow it.
         """
         block = (now or self.rendering()).text
         if self.in_place(instructions, now):
@@ -247,24 +241,24 @@ class PinnedBlock:
         )
 
     def holds(self, text: str) -> bool:
-        """Return whether a text holds a block of this registry, of any revision."""
+        """Return whether a text holds a block of this registry in any revision."""
         return next(self._marks.spans(text), None) is not None
 
     def fits(self, used: int, budget: int) -> None:
-        """Stop an agent whose pins do not fit.
+        """Check that a context fits with its pins.
 
         Args:
             used: tokens of the context without the block.
             budget: tokens that it may have.
 
         Raises:
-            PinOverflowError: with the block there are more, though without it there are not.
+            PinOverflowError: the context is over the budget with the block, but not without it.
         """
         if used <= budget < used + self.tokens:
             raise PinOverflowError(self.tokens, budget - used)
 
     def missing(self, said: Iterable[str]) -> tuple[str, ...]:
-        """Names of the pins that no block of this registry's states; what else is said counts not."""
+        """Return the names of the pins that no block of this registry states."""
         held = "\n".join(
             text[span.start : span.end]
             for text in said
@@ -285,7 +279,7 @@ class PinnedBlock:
         removed: tuple[Removed, ...] = (),
         now: Rendering | None = None,
     ) -> None:
-        """Report a step, of the pins as they were then or else as they are."""
+        """Report a step; ``now`` is the pins at that step, by default the present ones."""
         now = now or self.rendering()
         self.report(
             Receipt(

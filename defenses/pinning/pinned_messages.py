@@ -1,4 +1,4 @@
-"""Finding a pinned block among Inspect's messages, and taking it out, in whatever revision."""
+"""Finding and removing a pinned block, of any revision, in Inspect's messages."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,12 +6,12 @@ from inspect_ai.model import ChatMessage, ContentText
 
 from constraintrot.compaction.strategy_wrapper import merged
 
-# In a message's metadata: this was put in by us. No text can claim it.
+# Metadata key of our own messages, which no text can claim.
 PINNED = "pinned"
 
 
 def pin_key(owner: str) -> str:
-    """The metadata key of one owner's blocks, so that several share a conversation."""
+    """Return the metadata key of one owner's blocks; several owners can share a conversation."""
     return f"{PINNED}:{owner}"
 
 
@@ -31,12 +31,11 @@ def leading(messages: Sequence[ChatMessage]) -> int:
 def without_pins(
     messages: Sequence[ChatMessage], cut: Callable[[str], str], key: str
 ) -> list[ChatMessage]:
-    """The messages less every block that the key's owner ever put in.
+    """Return the messages less every block that the key's owner ever put in.
 
-    A message that holds nothing else goes; of one that Inspect merged with others,
-    the others stay. What merely looks like a block is content, and stays.
-
-    ``cut`` takes the blocks out of a merged message's text; ``key`` is in the owner's metadata.
+    A message with nothing else is dropped; the rest of a merged message stays, as does any
+    text that only looks like a block. ``cut`` takes the blocks out of a merged text;
+    ``key`` is the owner's metadata key.
     """
     kept: list[ChatMessage] = []
     for message in messages:

@@ -1,4 +1,4 @@
-"""A registry's pins as a message of Inspect's, put in, looked for and reported."""
+"""A registry's pins as a message of Inspect's."""
 
 from collections.abc import Callable, Sequence
 from hashlib import sha256
@@ -22,13 +22,13 @@ from constraintrot.defenses.rampart import Registry
 
 
 class Pins(PinnedBlock):
-    """A registry's pinned tier in a context of Inspect's.
+    """A registry's pinned tier in Inspect's messages.
 
-    The arguments are those of ``PinnedBlock``, but for these.
+    The arguments are those of ``PinnedBlock``, except these.
 
     Args:
-        judge: says whether a context still entails a policy, both as texts.
-        report: is given each receipt; by default it goes to Inspect's transcript.
+        judge: decides whether a context still entails a policy, both as texts.
+        report: called with each receipt; by default it goes to Inspect's transcript.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Pins(PinnedBlock):
         return pin_key(self._marks.owner)
 
     def message(self) -> ChatMessageUser:
-        """The block as a message, with the same id for the same pins."""
+        """Return the block as a message, with the same id for the same pins."""
         text = self.text
         digest = sha256(text.encode()).hexdigest()
         return ChatMessageUser(
@@ -57,9 +57,9 @@ class Pins(PinnedBlock):
         )
 
     def inject(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """The messages with the block after the leading system messages.
+        """Return the messages with the block after the leading system messages.
 
-        There nothing before it ever changes, so a prefix cache keeps it.
+        Nothing before that place ever changes, so a prefix cache keeps it.
         """
         if not self.text:
             return list(messages)
@@ -67,28 +67,27 @@ class Pins(PinnedBlock):
         return [*messages[:at], self.message(), *messages[at:]]
 
     def bare(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """The messages as they would be had this registry pinned nothing, in any revision."""
+        """Return the messages as they would be if this registry had never pinned anything."""
         return without_pins(messages, self._unmerged, self.key)
 
     def _unmerged(self, text: str) -> str:
-        # The first: the block came before all that it was merged with but system messages,
-        # and whoever quotes it further down is not to lose the quotation.
+        # The block came before all but system messages, so a later one is a quotation and stays.
         return without(text, islice(self._marks.spans(text), 1), "\n").text
 
     def find(self, messages: Sequence[ChatMessage]) -> int | None:
-        """The index of the message that holds the block, where one does."""
+        """Return the index of the message that holds the block, or None."""
         text = self.text
         return next((at for at in self._own(messages) if text and text in messages[at].text), None)
 
     def unsaid(self, messages: Sequence[ChatMessage]) -> tuple[str, ...]:
-        """Names of the pins that no message of this registry's states.
+        """Return the names of the pins that no message of this registry states.
 
-        What anybody else quotes is no pin: a quotation may say that it is withdrawn.
+        A quotation does not count, because it may say that the pin is withdrawn.
         """
         return self.missing(messages[at].text for at in self._own(messages))
 
     async def check(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """The messages with the block in its place, once, and no earlier revision of it."""
+        """Return the messages with the block in its place, once, and no earlier revision of it."""
         missing = self.unsaid(messages)
         kept = list(messages) if self._in_place(messages) else self.inject(self.bare(messages))
         state = self._state(messages, kept)
@@ -107,7 +106,7 @@ class Pins(PinnedBlock):
         )
 
     def _gone(self, messages: Sequence[ChatMessage]) -> tuple[Removed, ...]:
-        """Return this registry's blocks that were taken out of the messages."""
+        """Return the records of this registry's blocks in the messages."""
         texts = (messages[at].text for at in self._own(messages))
         return tuple(
             removed(text[start:end])
@@ -116,7 +115,7 @@ class Pins(PinnedBlock):
         )
 
     def _own(self, messages: Sequence[ChatMessage]) -> list[int]:
-        """Return where the messages are that this registry put in; no text can claim it."""
+        """Return the indices of the messages that this registry put in, by their metadata."""
         key = self.key
         return [at for at, message in enumerate(messages) if key in (message.metadata or {})]
 
@@ -136,7 +135,7 @@ class Pins(PinnedBlock):
         missing: tuple[str, ...] = (),
         removed: tuple[Removed, ...] = (),
     ) -> None:
-        """Report a step, with the judge's opinion where there is one."""
+        """Report a step, with the judge's opinion if there is a judge."""
         if MEASURING.get():
             return
         pins = self.registry.pins()

@@ -10,9 +10,9 @@
     prompt = registry.compile(budget=8000).prompt
     assert registry.verify(prompt).held
 
-Needs no Inspect, no inference backend and, once loaded, no disk. The design is that
-of the paper *RAMPART: Registry-based Agentic Memory with Priority-Aware Runtime
-Transformation* (2026); the pinned tier and its guarantees are this project's.
+Needs no Inspect, no inference backend and, once loaded, no disk. The design is from the
+paper *RAMPART: Registry-based Agentic Memory with Priority-Aware Runtime Transformation*
+(2026); the pinned tier and its guarantees are this project's.
 """
 
 from constraintrot.defenses.rampart.block import Block, Counter, Source

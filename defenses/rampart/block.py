@@ -1,8 +1,7 @@
-"""An instruction block as it is handed out, and what its fields may hold.
+"""An instruction block as callers see it, and the checks of its fields.
 
-A block is the paper's tuple (id, content, priority, source, author, removable,
-run, created, accesses, embedding), section 2.1, with a name, tags and what a
-compile needs to know.
+A block is the paper's tuple (id, content, priority, source, author, removable, run,
+created, accesses, embedding), section 2.1, with a name, tags and fields for a compile.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# Drawn alike in some typeface, and not so by the table.
+# Alike in some typeface, but not in the table.
 _TWINS: Final = str.maketrans("ӏьмтнвкκτχηωյʟ", "lbmthbkkuxnwjL")
 _DIGITS: Final = str.maketrans("I1|0", "lllo")
 _BLANKS: Final = re.compile(" {2,}")
-# Printable by their category, and drawn as nothing or as a blank.
+# Printable by their category, but drawn as nothing or as a blank.
 _UNSEEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
     "\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
@@ -47,10 +46,10 @@ def unseen(name: str) -> bool:
 
 
 def look_key(name: str) -> str:
-    """Return a key that is the same for names that look the same: one of them is enough.
+    """Return a key that is the same for names that look the same.
 
-    It is the skeleton of Unicode Technical Standard 39, by its table ``confusables.txt``, and more:
-    small letters of the form of other alphabets' capitals, digits for letters, and unseen marks.
+    It is the skeleton of Unicode Technical Standard 39 (``confusables.txt``) and also folds small
+    letters that look like other alphabets' capitals, digits for letters, and unseen marks.
     """
     text = unicodedata.normalize("NFKC", name)
     if not text.isascii():
@@ -60,10 +59,10 @@ def look_key(name: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """A text whose Latin, Greek and Cyrillic letters have no marks; other scripts need theirs."""
+    """Return a text with no marks on its Latin, Greek and Cyrillic letters."""
     kept: list[str] = []
     for letter in unicodedata.normalize("NFD", text):
-        # One at the start of a name has no letter to be a mark of.
+        # A mark at the start of a name belongs to no letter.
         bare = not kept or ord(kept[-1]) < 0x530
         if not (bare and unicodedata.category(letter) == "Mn"):
             kept.append(letter)
@@ -75,21 +74,21 @@ Counter: TypeAlias = Callable[[str], int]
 
 SOURCES: Final[tuple[Source, ...]] = get_args(Source)
 LONGEST_NAME: Final = 200
-# Past whatever property a subclass has of the name.
+# A subclass may have a property of that name.
 _INT: Final = UUID.__dict__["int"].__get__
 
 
-# Without slots: a view is made of its fields at once, and a search makes several.
+# Without slots, a view can be made of its fields at once; a search makes several.
 @dataclass(frozen=True)
 class Block:
     """A view of a block at one moment; the registry keeps its own record.
 
     Attributes:
-        id: fresh at every write, load and restore; what is addressed.
-        name: unique within a registry; what is read.
+        id: address of the block, fresh at every write, load and restore.
+        name: unique within a registry.
         content: the instruction, verbatim.
         priority: 0 to 100; the default eviction scorer reads it, position does not.
-        source: what the writer stated about where it comes from.
+        source: its origin as the writer stated it.
         author: the id of the ``Principal`` that wrote it, proven at the call.
         removable: whether others who may write may remove it.
         run: the run that a rollback takes back.
@@ -99,8 +98,8 @@ class Block:
         idle: compiles since then, or since it was written.
         embedding: unit length, float32, read-only, shape (d,); None until needed.
         tags: free words.
-        pinned: whether it is of the pinned tier.
-        tokens: of its frame, by the registry's counter.
+        pinned: whether it is in the pinned tier.
+        tokens: tokens of its frame, by the registry's counter.
         digest: SHA-256 of the content's UTF-8 bytes, hex.
     """
 
@@ -124,10 +123,10 @@ class Block:
 
 
 def checked_content(content: object, *, pinned: bool) -> str:
-    """The content as a plain string.
+    """Return the content as a plain string.
 
     Raises:
-        RegistryError: not text, not encodable as UTF-8, or a pin that says nothing.
+        RegistryError: not text, not encodable as UTF-8, or a blank pin.
     """
     plain = _text("content", content)
     if pinned and not plain.strip():
@@ -136,11 +135,11 @@ def checked_content(content: object, *, pinned: bool) -> str:
 
 
 def checked_name(name: object) -> str:
-    """A name of one printable line.
+    """Return a name of one printable line.
 
     Raises:
-        RegistryError: empty, too long, blank at an end, not printable, or with a letter
-            that is drawn as nothing.
+        RegistryError: empty, too long, blank at an end, not printable, or with an invisible
+            letter.
     """
     plain = _text("name", name)
     if not plain.isprintable() or plain != plain.strip() or not 0 < len(plain) <= LONGEST_NAME:
@@ -156,12 +155,12 @@ def checked_name(name: object) -> str:
 
 
 def name_key(name: str) -> str:
-    """By what a block is kept: names that differ in case, width or composition are one name."""
+    """Return the key of a name, the same for names that differ in case, width or composition."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 
 def checked_int(what: str, value: object, *, least: int = 0, most: int | None = None) -> int:
-    """A whole number in a range. A bool is refused, though it is an int in Python."""
+    """Return a whole number in a range; a bool is refused, though it is an int in Python."""
     if type(value) is not int or value < least or (most is not None and value > most):
         upper = "" if most is None else f" to {most}"
         raise RegistryError(
@@ -171,7 +170,7 @@ def checked_int(what: str, value: object, *, least: int = 0, most: int | None = 
 
 
 def checked_source(source: object) -> Source:
-    """One of the three sources."""
+    """Return one of the three sources."""
     plain = _text("source", source)
     for known in SOURCES:
         if plain == known:
@@ -180,7 +179,7 @@ def checked_source(source: object) -> Source:
 
 
 def plain_id(what: str, value: object) -> UUID:
-    """An id as a plain ``UUID``: a subclass could compare and hash as it likes."""
+    """Return an id as a plain ``UUID``: a subclass could compare and hash as it likes."""
     if type(value) is UUID:
         return value
     number = _INT(value) if isinstance(value, UUID) else None
@@ -190,10 +189,10 @@ def plain_id(what: str, value: object) -> UUID:
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Tags as a tuple.
+    """Return tags as a tuple.
 
     Raises:
-        RegistryError: one string, or something in them that is not text.
+        RegistryError: they are one string, or one of them is not text.
     """
     if isinstance(tags, str):
         raise RegistryError(f"tags is a sequence of strings, not the one string {tags!r}")
@@ -201,7 +200,7 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def checked_run(run: object) -> str | None:
-    """A run's name, or None.
+    """Return a run's name, or None.
 
     Raises:
         RegistryError: something else.

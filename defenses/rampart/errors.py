@@ -5,14 +5,14 @@
     RampartError
     ├── AuthorityError        the caller may not do this to that block or registry
     ├── PinOverflowError      the pinned tier does not fit into the budget
-    ├── UnknownBlockError     no block of that id or name
-    ├── DuplicateBlockError   a second block under a name that is taken
+    ├── UnknownBlockError     no block has that id or name
+    ├── DuplicateBlockError   a block's name is taken
     ├── SeedError             a seed file is wrong, too large, too deep or out of bounds
-    ├── SnapshotError         a snapshot is truncated, tampered with or of another owner
+    ├── SnapshotError         a snapshot is truncated, tampered with or unreadable
     └── RegistryError         any other argument that a registry refuses
 
-``EmbeddingError`` of ``constraintrot.errors``: no embedder, or one whose vectors cannot
-be used. After any of them the registry is as it was before the call.
+``EmbeddingError`` of ``constraintrot.errors``: there is no embedder, or its vectors cannot be
+used. After any of them the registry is unchanged.
 """
 
 from constraintrot.errors import ConstraintRotError
@@ -43,7 +43,7 @@ class PinOverflowError(RampartError, ValueError):
 
 
 class UnknownBlockError(RampartError, LookupError):
-    """No block of that id or name is in the registry."""
+    """No block in the registry has that id or name."""
 
 
 class DuplicateBlockError(RampartError, ValueError):

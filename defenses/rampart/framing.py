@@ -1,18 +1,17 @@
-"""Frames: each block in a prompt by itself, in a fence that its content cannot close.
+"""Frames of blocks in a prompt: fences that their content cannot close.
 
-A frame is a fence of tildes with what the block is and its name, the content
-verbatim, and the same fence again::
+A frame is a fence of tildes with the block's tier, author and name, the content verbatim,
+and the same fence again::
 
     ~~~ pin by owner: no-external-email
     Never send email outside example.com.
     ~~~
 
-What comes before the name is the registry's word: the tier, and who wrote it. A writer
-chooses the name and the content only, and neither can pose as a pin: the tier comes
-first, and the fence is longer than any run of tildes in the content, the CommonMark rule
-for fenced text, so content can neither end its frame nor begin another one. A frame
-starts with a tilde and ends with a newline: o200k splits there whatever comes next, so
-the counts of frames add up to the count of the text.
+The registry states the tier and the author. A writer chooses only the name and the content,
+and neither can pose as a pin: the tier comes first, and the fence is longer than any run of
+tildes in the content (CommonMark's rule), so content can neither end its frame nor begin
+another one. A frame starts with a tilde and ends with a newline, where o200k always splits,
+so the counts of frames add up to the count of the text.
 """
 
 import re
@@ -36,8 +35,8 @@ class Frame(NamedTuple):
     Attributes:
         tier: ``pin``, or ``note`` for a block of the unpinned tier.
         author: ``owner``, or ``writer`` and a number; see ``writer``.
-        name: of the block.
-        content: of the block, verbatim.
+        name: the block's name.
+        content: the block's content, verbatim.
     """
 
     tier: Tier
@@ -47,15 +46,15 @@ class Frame(NamedTuple):
 
 
 def writer(number: int) -> str:
-    """Return a frame's name for the n-th principal, from 1, that the owner granted to.
+    """Return a frame's name for the n-th principal, from 1, with a grant of the owner's.
 
-    Not its label, which it chose itself and which says nothing about authority.
+    The principal chose its label itself, so the label says nothing about authority.
     """
     return f"writer {number}"
 
 
 def frame(name: str, content: str, *, tier: Tier = "note", author: str = OWNER) -> str:
-    """A block's text in a prompt.
+    """Return a block's text in a prompt.
 
     The name is one checked line; the author is ``owner`` or what ``writer`` gives.
     """
@@ -66,10 +65,10 @@ def frame(name: str, content: str, *, tier: Tier = "note", author: str = OWNER) 
 
 
 def frames(prompt: str) -> list[Frame]:
-    """The blocks of a compiled prompt.
+    """Return the blocks of a compiled prompt.
 
     Raises:
-        RegistryError: the text is not what a compile makes.
+        RegistryError: the text is not a compiled prompt.
     """
     blocks: list[Frame] = []
     at = 0

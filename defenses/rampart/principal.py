@@ -1,9 +1,8 @@
-"""The principal that acts on a registry: a capability, not a name that the caller states.
+"""Principals that act on a registry: capabilities, not names that a caller states.
 
-Whoever holds a ``Principal`` object has its authority and nobody else has. Its id
-is a one-way hash of its secret, so the id can be shown and logged, and knowing it
-is of no use. Code in the same process that reads private attributes of objects it
-was handed is outside of what any library can guard against.
+Only the holder of a ``Principal`` object has its authority. Its id is a one-way hash of its
+secret, so the id can be shown and logged. No library can guard against code in the same
+process that reads private attributes of the objects that it was given.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ _LEAST_BYTES: Final = 16
 
 @final
 class Principal:
-    """An identity that can author blocks.
+    """An identity that can write blocks.
 
     Args:
-        label: what reports call it; says nothing about authority.
-        secret: at least 16 bytes, to be the same principal in a later process;
-            32 fresh random bytes unless given.
+        label: its name in reports, which says nothing about authority.
+        secret: at least 16 bytes, to be the same principal in a later process; 32 random bytes
+            unless given.
 
     Raises:
-        RegistryError: the label or the secret is of a wrong kind.
+        RegistryError: the label or the secret is wrong.
     """
 
     __slots__ = ("__weakref__", "_id", "_label", "_secret")
@@ -49,7 +48,7 @@ class Principal:
 
     @property
     def id(self) -> UUID:
-        """Derived from the secret by a one-way hash; safe to show."""
+        """The id, a one-way hash of the secret; safe to show."""
         return self._id
 
     @property
@@ -75,17 +74,17 @@ class Principal:
 
 
 def identify(by: Principal) -> UUID:
-    """The id that a caller proves to hold, from the secret and not from what it says.
+    """Return the id that a caller proves to hold, from its secret.
 
     Raises:
-        AuthorityError: not a ``Principal``, or one whose id is not its secret's.
+        AuthorityError: not a ``Principal``, or its id is not its secret's.
     """
     if type(by) is not Principal:
         raise AuthorityError(f"by= takes the caller's Principal, not {type(by).__name__}")
-    # The attributes are read past the properties: a proof does not ask the prover.
+    # The attributes are read past the properties, which a caller could have replaced.
     try:
         secret, claimed = by._secret, by._id
-        # A proof holds for these very objects; of an id, the number can be changed in place.
+        # A proof holds for these very objects; an id's number can be changed in place.
         proof = _proven.get(by)
         if (
             proof is not None
@@ -105,7 +104,7 @@ def identify(by: Principal) -> UUID:
     return claimed
 
 
-# By principal that has proven its id: from which secret, which id, and its number.
+# By principal that has proven its id: the secret, the id, and its number.
 _proven: WeakKeyDictionary[Principal, tuple[bytes, UUID, int]] = WeakKeyDictionary()
 
 

@@ -1,7 +1,7 @@
 """The block registry: context assembly as a programmable step (RAMPART, section 2).
 
-Two tiers of blocks. The pinned one is compiled first, always whole, past the gate
-and before anything else has a share of the budget; the other holds what an agent
+It has two tiers of blocks. The pinned one is compiled first, always whole, without the gate
+and before other blocks have a share of the budget; the other holds the blocks that an agent
 learns and loads. All methods may be called from any thread.
 """
 
@@ -33,26 +33,26 @@ from constraintrot.models.embedding.embedder import Embedder
 class Registry:
     """An ordered set of addressable blocks, compiled into a prompt on demand.
 
-    Whatever changes a registry takes ``by``, the caller's ``Principal``, and is logged.
-    It raises ``AuthorityError`` where that caller may not, ``UnknownBlockError`` for a
-    block that is not there, ``DuplicateBlockError`` for a name that is taken, and
-    ``RegistryError`` for any other argument that is refused; then nothing has changed.
-    Seeds and snapshots that cannot be used raise ``SeedError`` and ``SnapshotError``.
+    Methods that change a registry take ``by``, the caller's ``Principal``, and are logged.
+    They raise ``AuthorityError`` if the caller may not, ``UnknownBlockError`` for a missing
+    block, ``DuplicateBlockError`` for a taken name, and ``RegistryError`` for any other
+    refused argument; then nothing has changed. Unusable seeds and snapshots raise
+    ``SeedError`` and ``SnapshotError``.
 
     Args:
-        owner: may write and pin, and grants others to.
-        label: what reports call it.
-        counter: of tokens; the default is exact for o200k and works offline.
-        embedder: of texts; needed for ``find_relevant`` and the cosine gate only.
-        gate: which unpinned blocks a query lets in; a ``CosineGate`` unless given.
-        scorer: what a block is worth, for ``evict_lowest``.
+        owner: may write and pin, and grants these rights to others.
+        label: the registry's name in reports.
+        counter: counter of tokens; the default is exact for o200k and works offline.
+        embedder: embedder of texts; needed only for ``find_relevant`` and the cosine gate.
+        gate: selects the unpinned blocks for a query; a ``CosineGate`` unless given.
+        scorer: the worth of a block, for ``evict_lowest``.
 
     Attributes:
         id: fresh for every registry, restored ones included.
-        label: what reports call it.
-        owner: the id of the principal that it was made by.
-        revision: how many mutations there have been.
-        log: every mutation so far, removals included.
+        label: the registry's name in reports.
+        owner: the id of the principal that made it.
+        revision: number of mutations so far.
+        log: the mutations so far, removals included; of very many moves only some.
     """
 
     def __init__(
@@ -103,19 +103,19 @@ class Registry:
             return self._store.views(self._store.pins.entries())
 
     def get(self, block_id: UUID) -> Block:
-        """The block of an id."""
+        """Return the block with an id."""
         with self._store.lock:
             return self._store.view(self._store.record(block_id))
 
     def named(self, name: str) -> Block:
-        """The block of a name."""
+        """Return the block with a name."""
         with self._store.lock:
             return self._store.view(self._store.named(name))
 
     def pinned_text(self) -> str:
         """The pinned tier as it begins every prompt; "" without pins.
 
-        Byte for byte the same as long as the pins are, so a prefix cache keeps hitting.
+        The same bytes as long as the pins are the same, so a prefix cache keeps hitting.
         """
         with self._store.lock:
             return self._store.pinned()[1]
@@ -130,53 +130,53 @@ class Registry:
         return verification(self._store, text)
 
     def verify_log(self) -> bool:
-        """Return whether the log is unchanged since it was written."""
+        """Return whether the log is unchanged since its writing."""
         with self._store.lock:
             return self._store.ledger.intact()
 
     def provenance(self) -> Provenance:
-        """Return the origin of every block, removed or not, and the owner's blocks in other registries."""
+        """Return the origin of all blocks ever, and of the owner's blocks in other registries."""
         elsewhere = fork_safety.written_elsewhere(self._store, self.owner)
         return Provenance(self._store.lines(), elsewhere)
 
     def compile(
         self, budget: int | None = None, *, query: str | None = None, gate: Gate | None = None
     ) -> Compiled:
-        """Assemble the prompt: pins, then what the gate lets in and the budget holds.
+        """Assemble the prompt: the pins, then the blocks that the gate and the budget admit.
 
-        Constant time when nothing changed since the last call of the same budget.
+        Without a query, a repeated call takes constant time if nothing changed in between.
 
         Args:
-            budget: tokens of the prompt at most; None for any number.
-            query: what the gate judges the unpinned blocks by; None lets all in.
-            gate: in the place of the registry's, for this query.
+            budget: the largest number of tokens; None for any number.
+            query: the text by which the gate judges the unpinned blocks; None admits all.
+            gate: a gate for this query, in place of the registry's.
 
         Raises:
             PinOverflowError: the pins alone are over the budget; nothing is counted.
-            EmbeddingError: the cosine gate has no embedder, or a useless one.
+            EmbeddingError: the cosine gate has no usable embedder.
         """
         return self._compiler.compile(budget, query, gate)
 
     def dry_run(
         self, budget: int | None = None, *, query: str | None = None, gate: Gate | None = None
     ) -> Plan:
-        """Return the plan of a ``compile``, or raise its error, without changing or counting anything."""
+        """Return the plan of a ``compile``, or raise its error, and count nothing."""
         return self._compiler.dry_run(budget, query, gate)
 
     def find_relevant(
         self, query: str, k: int = 5, *, least: float = -1.0
     ) -> tuple[tuple[Block, float], ...]:
-        """The k blocks closest to a query, pins included, with their cosines, best first.
+        """Return the k blocks closest to a query, pins included, with cosines, best first.
 
         Blocks whose cosine is below ``least`` are left out.
 
         Raises:
-            EmbeddingError: no embedder, or a useless one.
+            EmbeddingError: there is no usable embedder.
         """
         return self._searcher.nearest(query, checked_int("k", k), least)
 
     def grant(self, who: Principal | UUID, *, by: Principal, pin: bool = False) -> None:
-        """Let a principal write, or also pin, by the owner; the last grant to it counts."""
+        """Grant a principal to write or also to pin, by the owner; the last grant counts."""
         self._mutations.grant(who, by, pin=pin)
 
     def revoke(self, who: Principal | UUID, *, by: Principal) -> None:
@@ -190,8 +190,8 @@ class Registry:
     ) -> Block:  # fmt: skip
         """Write a block of the pinned tier: non-removable, and in every compile.
 
-        The content is not empty, ``by`` is the owner or granted to pin, and the name is
-        ``pin-1`` and so on unless given; all else is as for ``write``.
+        The content is not blank, ``by`` is the owner or granted to pin, and the name is
+        ``pin-1`` and so on unless given; the other arguments are as for ``write``.
         """
         fields = Fields(priority=50, source=source, removable=False, run=run, tags=tags)
         return self._mutations.write(name, content, by, at, fields, pinned=True)
@@ -208,9 +208,9 @@ class Registry:
             by: the caller, who becomes its author; the owner, or granted to write.
             name: unique; ``agent-1`` and so on, after the source, unless given.
             priority: 0 to 100.
-            source: what the caller states about where it comes from.
-            removable: False keeps everybody but the author, with force, from removing it.
-            run: that a rollback takes it back with.
+            source: its origin as the caller states it.
+            removable: False allows only the author, with force, to remove it.
+            run: the run of which a rollback takes it back.
             tags: free words.
             at: position within the tier; last unless given.
         """
@@ -231,10 +231,10 @@ class Registry:
         return self._mutations.amend(block_id, content, by)
 
     def reclaim(self, name: str, *, by: Principal) -> tuple[Block, ...]:
-        """Take a name back, by the owner, from the block that has it or one that looks like it.
+        """Take a name back, by the owner, from the blocks that have it or one that looks like it.
 
-        Nobody loses a block: what had the name goes on under a derived one. To keep a
-        hostile writer from taking the name again, revoke its grant first.
+        Those blocks stay under derived names. To keep a hostile writer from taking the name
+        again, revoke its grant first.
 
         Returns:
             The blocks that were renamed.
@@ -244,34 +244,34 @@ class Registry:
     def promote(
         self, block_ids: UUID | Sequence[UUID], position: int = 0, *, by: Principal
     ) -> None:
-        """Move blocks of one tier, one or a group that keeps the order given.
+        """Move blocks of one tier, as a group in the order given.
 
-        The first goes to the position within the tier; beyond the end is last. Pins are
-        moved by the owner or their author, other blocks by whoever may write.
+        The first goes to the position within the tier; beyond the end is last. The owner or
+        their author may move pins, and anybody who may write moves other blocks.
         """
         self._mutations.promote(block_ids, position, by)
 
     def evict(self, block_id: UUID, *, by: Principal, force: bool = False) -> Block:
-        """Remove a block: one's own, or a removable one where one may write.
+        """Remove a block of one's own, or a removable one if one may write.
 
-        A non-removable one, a pin included, goes only if its author says ``force``.
+        Only its author, with ``force``, can remove a non-removable one, such as a pin.
         """
         return self._mutations.evict(block_id, by, force=force)
 
     def evict_lowest(
         self, count: int = 1, *, by: Principal, scorer: Scorer | None = None
     ) -> tuple[Block, ...]:
-        """Remove the caller's own removable blocks that are worth the least.
+        """Remove the caller's removable blocks that are worth the least.
 
-        Blocks of others, non-removable ones and pins are never candidates, and a
-        block that the scorer gives ``math.inf`` stays (section 2.5).
+        Blocks of others, non-removable ones and pins are never candidates, and a block with
+        the score ``math.inf`` stays (section 2.5).
         """
         return self._mutations.evict_lowest(count, by, scorer)
 
     def rollback(self, run: str, *, by: Principal, force: bool = False) -> tuple[Block, ...]:
         """Take back all blocks of a run, by their only author, or none of them.
 
-        With ``force`` non-removable ones too, pins included. A run without blocks is no error.
+        With ``force`` this takes non-removable ones too. A run without blocks is not an error.
         """
         return self._mutations.rollback(run, by, force=force)
 
@@ -282,17 +282,17 @@ class Registry:
         """Load seeds as blocks, all or none, in their order.
 
         Args:
-            source: what ``seeds.read`` takes.
+            source: as for ``seeds.read``.
             by: the caller, who becomes their author.
-            names: which seeds; None for all.
-            pin: which of them go to the pinned tier, by name or by judging them.
+            names: the seeds to load; None for all.
+            pin: the names of those for the pinned tier, or a function that decides.
         """
         return self._mutations.load(source, names, by, pin)
 
     def snapshot(self, path: str | Path, key: bytes, *, overwrite: bool = False) -> None:
-        """Save all but secrets, ids and embeddings in one file; its key can forge another.
+        """Save all but secrets, ids and embeddings in one file; its key can forge others.
 
-        A file that is no earlier state of this registry is refused unless ``overwrite``:
+        A file that is not an earlier state of this registry is refused unless ``overwrite``:
         another process may have pinned something meanwhile.
         """
         snapshot_state.save(path, key, self._store, self._grants, overwrite=overwrite)
@@ -303,11 +303,10 @@ class Registry:
         counter: Counter = tokens.count, embedder: Embedder | None = None,
         gate: Gate | None = None, scorer: Scorer = default_scorer,
     ) -> Registry:  # fmt: skip
-        """A registry from a snapshot: ids are fresh, tokens counted anew, embeddings made anew.
+        """Return a registry from a snapshot, with new ids, token counts and embeddings.
 
-        The key and the owner are those of then; all else is as at construction. An older
-        file has as good a seal as the last one, so whoever knows the ``revision`` that
-        was saved last gives it as ``least_revision``.
+        The key and the owner are those of then; the other arguments are as at construction. An
+        older file also has a valid seal: give the ``revision`` saved last as ``least_revision``.
         """
         state = snapshot_state.load(path, key, checked_int("least_revision", least_revision))
         label = state["label"]

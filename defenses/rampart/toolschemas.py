@@ -1,4 +1,4 @@
-"""Tool schemas as blocks: what is not compiled is not offered (sections 2.3 and 3.2).
+"""Tool schemas as blocks: only compiled tools are offered (sections 2.3 and 3.2).
 
 ::
 
@@ -6,9 +6,9 @@
     compiled = registry.compile(budget, query=request)
     await model.generate(messages, tools=offer(compiled, tools, among=written))
 
-Evicting a block, or the gate or the budget leaving it out, takes the tool away
-from the model; no instruction asks it not to call. ``offer`` wants the very text
-that ``tool_block`` gives, so a block of that name with another text offers nothing.
+A tool is taken from the model if its block is evicted, or left out by the gate or the budget.
+``offer`` needs the exact text of ``tool_block``, so a block of that name with another text
+offers nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 def tool_block(tool: object) -> str:
-    """A tool's schema as the text of a block; the same schema gives the same text.
+    """Return a tool's schema as the text of a block; the same schema gives the same text.
 
     Args:
         tool: Inspect's ``ToolInfo``, ``ToolDef`` or ``Tool``, or a mapping with
@@ -58,7 +58,7 @@ def tool_block(tool: object) -> str:
 
 
 def tool_name(tool: object) -> str:
-    """The name of a tool's block.
+    """Return the name of a tool's block.
 
     Raises:
         RegistryError: as ``tool_block``.
@@ -75,14 +75,14 @@ def write_tools(
     removable: bool = True,
     run: str | None = None,
 ) -> tuple[Block, ...]:
-    """Write the schemas of tools as blocks, all of them or none.
+    """Write the schemas of tools as blocks, all or none.
 
-    The tools are as ``tool_block`` takes them, and all else is as for ``Registry.write``.
+    The tools are as for ``tool_block``, and the other arguments as for ``Registry.write``.
 
     Raises:
         AuthorityError: the caller may not write there.
         DuplicateBlockError: two tools have one name, or it is taken.
-        RegistryError: something is no tool.
+        RegistryError: one of them is not a tool.
     """
     texts: dict[str, str] = {}
     for tool in tools:
@@ -104,17 +104,16 @@ def write_tools(
 def offer(
     compiled: Compiled, tools: Iterable[T], *, among: Iterable[Block] | None = None
 ) -> list[T]:
-    """The tools whose schemas are in a compiled prompt, in the order given.
+    """Return the tools whose schemas are in a compiled prompt, in the order given.
 
     Args:
-        compiled: what the model will see.
-        tools: all that there are.
-        among: the blocks that count, as ``write_tools`` returned them. Give them
-            where others may write to the registry: after an eviction one of them
-            could write the schema anew, and it would be offered.
+        compiled: the compile that the model will see.
+        tools: all tools.
+        among: the blocks that count, as ``write_tools`` returned them. Give them if others may
+            write to the registry, because one of them could write an evicted schema anew.
 
     Raises:
-        RegistryError: something is no tool.
+        RegistryError: one of them is not a tool.
     """
     ids = None if among is None else {block.id for block in among}
     compiled_schemas = {
@@ -150,7 +149,7 @@ def _fields(tool: object) -> tuple[str, str, Mapping[str, Any]]:
 def _definition(tool: object) -> Any:
     if not callable(tool):
         raise RegistryError(f"{type(tool).__name__} is no tool")
-    # Only a bare Inspect tool needs Inspect, and whoever has one has it.
+    # Only a bare Inspect tool needs Inspect, which is then installed.
     from inspect_ai.tool import ToolDef
 
     try:

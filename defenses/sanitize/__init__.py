@@ -1,1 +1,1 @@
-"""Sanitising what a summarizer is shown: sentences that talk to it, and what they look like."""
+"""Sanitising of the tool results that a summarizer is shown."""

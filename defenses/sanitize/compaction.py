@@ -1,6 +1,6 @@
-"""``SanitizedCompaction``: a strategy is shown sanitised tool results and nothing else changes.
+"""A strategy that is shown sanitised tool results.
 
-Sanitised is a text without the sentences that pose as an order or an authority.
+A sanitised text has markers in place of the sentences that pose as an order or an authority.
 """
 
 from collections import Counter
@@ -18,16 +18,16 @@ _MARKERS = {kind: f"[removed from this tool result: {kind}]" for kind in cues.KI
 
 
 def sanitize(text: str) -> tuple[str, list[str]]:
-    """A text without what poses as an order or an authority.
+    """Replace the sentences that pose as an order or an authority.
 
     Args:
-        text: a tool's result. One without such sentences comes back as it is.
+        text: a tool's result.
 
     Returns:
-        The text, each such sentence replaced by a marker, and what each posed as.
+        The text with a marker for each such sentence, and what each posed as.
     """
     parts = cues.parts(text)
-    # A marker speaks of the summarizer too, but is nothing to neutralise.
+    # A marker names the summarizer too, but needs no neutralising.
     read = ("" if part.strip() in _MARKERS.values() else part for part in parts)
     kinds = cues.kinds_of(list(read))
     if not any(kinds):
@@ -40,14 +40,14 @@ def sanitize(text: str) -> tuple[str, list[str]]:
 
 
 def _trailing(part: str) -> str:
-    """The blanks at a part's end, so that lines stay lines."""
+    """Return the blanks at a part's end, so that lines stay lines."""
     return part[len(part.rstrip()) :]
 
 
 class SanitizedCompaction(WrappedStrategy):
     """Any strategy, shown sanitised tool results.
 
-    What it keeps of the history comes out as it went in.
+    The messages that it keeps come out as they went in.
 
     Attributes:
         neutralised: parts replaced so far, by what they posed as.
@@ -60,7 +60,7 @@ class SanitizedCompaction(WrappedStrategy):
     async def around(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> CompactionResult:
-        """Compact the sanitised messages; what is kept of them is the original again."""
+        """Compact the sanitised messages; those that are kept get their original text back."""
         seen: Counter[str] = Counter()
 
         def clean(text: str) -> str:
@@ -79,7 +79,7 @@ class SanitizedCompaction(WrappedStrategy):
 def _originals(
     kept: Sequence[ChatMessage], shown: Sequence[ChatMessage], messages: Sequence[ChatMessage]
 ) -> list[ChatMessage]:
-    """Return the messages that a strategy kept; unchanged ones get their original text back.
+    """Return the messages that a strategy kept, the unchanged ones with their original text.
 
     A message that the strategy itself changed stays as the strategy wants it.
     """

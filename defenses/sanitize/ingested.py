@@ -1,4 +1,4 @@
-"""Rewriting of a message's texts, such as those that tools put into a conversation."""
+"""Rewriting of the texts of messages and tool results."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,12 +7,12 @@ from inspect_ai.model import ChatMessage, ChatMessageTool, Content, ContentText
 
 
 def rewritten(message: ChatMessage, change: Callable[[str], str]) -> ChatMessage:
-    """A tool's result with its texts changed; any other message as it is."""
+    """Return a tool's result with its texts changed; any other message as it is."""
     return changed(message, change) if isinstance(message, ChatMessageTool) else message
 
 
 def changed(message: ChatMessage, change: Callable[[str], str]) -> ChatMessage:
-    """A message with its texts changed, the same object where they stay the same."""
+    """Return a message with its texts changed, or the same object if they stay the same."""
     update: dict[str, object] = {}
     if isinstance(message.content, str):
         content: str | list[Content] = change(message.content)

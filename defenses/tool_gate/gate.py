@@ -13,22 +13,21 @@ from constraintrot.rule_text.call_check import schema
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, Model
 
-# An answer is one short object; in-process models may not stop by themselves.
+# An answer is one short object, but in-process models may not stop by themselves.
 MAX_TOKENS = 200
 
 
 class ToolGate(Defense):
-    """Lets a call through only if the verifier reads it and says that it breaks no rule.
+    """Allows a call only if the verifier says that it breaks no rule.
 
     Args:
-        constraints: the standing policies, word for word, a bare string being one;
-            with none, every call passes and no model is asked.
-        verifier: what checks; the model of role ``verifier`` unless given, and
-            the agent's own where that role has none.
+        constraints: the standing policies, word for word; a bare string is one policy. Without
+            any, every call passes and no model is asked.
+        verifier: the checker of calls; by default the model of role ``verifier``, or the
+            agent's own if that role has none.
 
     Attributes:
-        counts: calls by what became of them: ``approved``, ``blocked``, or
-            ``undecided``, which is blocked too.
+        counts: calls by outcome: ``approved``, ``blocked``, or ``undecided`` (blocked too).
     """
 
     def __init__(self, constraints: str | Sequence[str], verifier: Verifier | None = None) -> None:
@@ -37,7 +36,7 @@ class ToolGate(Defense):
         self.counts: Counter[str] = Counter()
 
     async def approve(self, function: str, arguments: Mapping[str, Any]) -> str | None:
-        """Why a proposed call is blocked, or None to let it through."""
+        """Return why a proposed call is blocked, or None if it may run."""
         from inspect_ai.log import transcript
 
         if not self.constraints:
@@ -53,7 +52,7 @@ class ToolGate(Defense):
 
 
 async def ask(prompt: str) -> str:
-    """The answer of the model of role ``verifier``, or of the agent's."""
+    """Return the answer of the model of role ``verifier``, or of the agent's model."""
     from inspect_ai.model import ChatMessageUser, get_model
 
     model = get_model(role="verifier", default=get_model(role="agent"))
@@ -65,8 +64,8 @@ def _config(model: Model) -> GenerateConfig:
     from inspect_ai.model import GenerateConfig, ResponseSchema
     from inspect_ai.util import JSONSchema
 
-    # As in the replay harness: only the in-process provider samples to a schema,
-    # and a ceiling would count a hosted model's reasoning in.
+    # Only the in-process provider samples to a schema, and a limit would count the reasoning of
+    # a hosted model too.
     if not str(model).startswith("local/"):
         return GenerateConfig()
     wanted = ResponseSchema(name="verifier", json_schema=JSONSchema.model_validate(schema()))
@@ -82,7 +81,7 @@ def tool_gate(deployment: Deployment) -> Defense:
 @defense("pin_gate", hooks=("wrap", "assemble", "approve"), declared=True)
 def pin_gate(deployment: Deployment) -> Defense:
     """The declared policies are pinned, and calls are checked against them."""
-    # Only here, so that the gate works without what pinning needs.
+    # Imported here, so that the gate works without the dependencies of pinning.
     from constraintrot.defenses.pin import pin
 
     return Stacked(pin(deployment), ToolGate(deployment.declared))

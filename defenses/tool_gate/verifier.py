@@ -1,8 +1,8 @@
 """A policy check of one proposed tool call by a small model that sees nothing else.
 
-The model reads the constraints and the call, never the conversation, so nothing
-that the agent ingested can argue with it, unless the agent copied it into the
-call. No Inspect here: any function from a prompt to a text will do.
+The model reads the constraints and the call, never the conversation, so a text that the
+agent ingested can reach it only if the agent copied it into the call. Any function from a
+prompt to a text will do; Inspect is not needed.
 
 >>> verifier = Verifier(ask_my_model)  # doctest: +SKIP
 >>> decision = await verifier.check([policy], "send_email", arguments)  # doctest: +SKIP
@@ -21,8 +21,8 @@ from constraintrot.tokens import estimate, exact
 
 Generate: TypeAlias = Callable[[str], Awaitable[str]]
 
-# Of the catalogue's models the smallest window is 8,192, and their vocabularies differ
-# from the one that counts here.
+# The catalogue's smallest window is 8,192, and its models' vocabularies differ from the one
+# that counts here.
 WINDOW = 6_000
 LEAST_WINDOW = 500
 # Characters; ordinary text has four or five a token.
@@ -34,10 +34,9 @@ class Decision:
     """The outcome of a check.
 
     Attributes:
-        blocked: True if the call breaks a rule, False if not, None if the
-            model's answers could not be read. A caller that fails closed lets a
-            call through only on False.
-        reason: one sentence, for a reader. It may quote the model.
+        blocked: True if the call breaks a rule, False if not, None if that is undecided. A
+            caller that fails closed allows a call only on False.
+        reason: one sentence for a reader; it may quote the model.
     """
 
     blocked: bool | None
@@ -48,14 +47,13 @@ class Verifier:
     """Asks a model whether a call breaks a constraint.
 
     Args:
-        generate: the model: from a prompt to its answer. What it raises is
-            passed on, so a call is never let through by an error.
-        window: tokens that a prompt may have. The model reads as many and has room
-            for its answer; a longer prompt, whose rules it might never see, is not
-            asked, and the call is undecided.
+        generate: the model, from a prompt to its answer. Its errors are passed on, so an error
+            never allows a call.
+        window: tokens that a prompt may have, with the model's window leaving room for the
+            answer. A call with a longer prompt is undecided without asking.
 
     Raises:
-        ParameterError: the window is no room for a prompt.
+        ParameterError: the window is too small for a prompt.
     """
 
     def __init__(self, generate: Generate, *, window: int = WINDOW) -> None:
@@ -71,11 +69,11 @@ class Verifier:
         """Check a proposed call; an answer that cannot be read is asked for once more.
 
         Args:
-            constraints: the standing rules, word for word, a bare string being one;
-                with none, nothing is asked.
+            constraints: the standing rules, word for word; a bare string is one rule. Without any,
+                nothing is asked.
             function: the tool's name.
-            arguments: its arguments, any JSON value; other values by ``str``. What cannot be
-                written as JSON is undecided.
+            arguments: its arguments, any JSON value; other values are written by ``str``. A call
+                that cannot be written as JSON is undecided.
         """
         rules = rules_of(constraints)
         if not rules:
@@ -83,7 +81,7 @@ class Verifier:
         try:
             asked = prompt(rules, function, arguments)
         except (RecursionError, TypeError, ValueError) as error:
-            # An agent can nest arguments too deep to be written; that blocks its call, not the run.
+            # An agent can nest arguments too deeply; that must block its call, not end the run.
             return Decision(None, f"undecided: the call cannot be written as JSON: {error}")
         if _over(asked, self._window):
             return Decision(
@@ -101,10 +99,10 @@ class Verifier:
 
 
 def _over(text: str, window: int) -> bool:
-    """Return whether a prompt is too long for a window; a far too long one is not counted."""
+    """Return whether a prompt is too long for a window; very long ones are not counted."""
     if len(text) > _LONGEST_TOKEN * window:
         return True
     if installed("bpe_openai"):
         return exact(text) > window
-    # An estimate takes a letter of a rare script for one token; it may be one a byte.
+    # An estimate takes one token for a letter of a rare script, which may need one for each byte.
     return estimate(text) + len(text.encode()) - len(text) > window

@@ -44,9 +44,8 @@ def find_call(answer: str, call: str) -> Finding:
     """Search an answer for a call.
 
     The paper's criterion (section 3.1) is the exact literal on a line that is not commented out.
-    This one is narrower in three ways: if the answer has fenced blocks, only those are code, so a
-    sentence about the call does not count; a declaration is no call; and code disabled by
-    ``#if 0`` does not count.
+    This one is narrower in three ways: if the answer has fenced blocks, only those are code;
+    declarations do not count; and code disabled by ``#if 0`` does not count.
 
     Args:
         answer: a model's answer.
@@ -54,7 +53,7 @@ def find_call(answer: str, call: str) -> Finding:
 
     Returns:
         ``called`` if the call is a statement in the code; ``absent`` if there is code
-        without it; ``no_code`` if there is no code, so that nothing is decided.
+        without it; ``no_code`` (undecided) if there is no code.
     """
     code = _stripped(_code(answer))
     if any(_is_statement(code[: match.start()]) for match in _statements(code, call)):
@@ -75,7 +74,7 @@ def _blank(match: re.Match[str]) -> str:
     text = match[0]
     if text[0] in "\"'":
         return text[0] * 2
-    # What follows a block comment stays on its line.
+    # Text after a block comment stays on its line.
     return "\n" * text.count("\n") if "\n" in text else " "
 
 
@@ -113,7 +112,7 @@ class Cell:
         name: name in metrics and sample ids, without spaces.
         registry: the compiled prompt.
         side: whether the request comes before or after the registry.
-        check: the check that the cell belongs to; None for a measurement.
+        check: the check of the cell; None for a measurement.
         facts: further metadata of its samples.
     """
 
@@ -124,7 +123,7 @@ class Cell:
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def sample(self, seed: int) -> Sample:
-        """The sample of one request; its input is the exact model input."""
+        """Return the sample of one request; its input is the exact model input."""
         return Sample(
             input=firmware.prompt(self.registry, seed, self.side),
             id=f"{self.name}-{seed}",
@@ -140,7 +139,7 @@ class Cell:
 
 
 def samples(cells: Iterable[Cell], seeds: Sequence[int]) -> list[Sample]:
-    """Samples of all cells and seeds, in the best order for a prefix cache.
+    """Return samples of all cells and seeds, in the best order for a prefix cache.
 
     Prompts that start with the registry are ordered by registry, prompts that start with
     the request by request.
@@ -152,7 +151,7 @@ def samples(cells: Iterable[Cell], seeds: Sequence[int]) -> list[Sample]:
 
 
 def assemble(name: str, samples: list[Sample]) -> Task:
-    """A task that sends each prompt to the model once."""
+    """Return a task that sends each prompt to the model once."""
     return Task(
         dataset=MemoryDataset(samples, name=name),
         solver=generate(),
@@ -210,7 +209,7 @@ def critical_call() -> Scorer:
 
 
 def prompt_tokens(output: ModelOutput) -> float:
-    """Tokens of the prompt, with those from a cache; nan if the provider reports no usage."""
+    """Return the prompt's tokens, cached ones included; nan if the provider reports no usage."""
     return math.nan if output.usage is None else float(_prompt(output.usage))
 
 
@@ -228,7 +227,7 @@ def _columns(cell: Sequence[SampleScore]) -> dict[str, list[float]]:
 
 
 def _price(columns: Mapping[str, list[float]]) -> float:
-    """Prompt tokens of all answers over the number of successes; nan without a success."""
+    """Return the prompt tokens of all answers over the successes; nan without a success."""
     successes = math.fsum(value for value in columns["success"] if not math.isnan(value))
     return math.fsum(columns["prompt_tokens"]) / successes if successes else math.nan
 

@@ -1,4 +1,4 @@
-"""Parse the probes' task parameters, before anything runs."""
+"""Parsers of the probes' task parameters, used before anything runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar, cast
@@ -32,7 +32,7 @@ def wholes(name: str, value: object, least: int, most: int) -> tuple[int, ...]:
     """Parse distinct integers, in the order given.
 
     Raises:
-        ParameterError: an item is no such integer, there is none, or one is given twice.
+        ParameterError: an item is not such an integer, is repeated, or there is none.
     """
     numbers = tuple(whole(name, _number(item), least, most) for item in _items(value))
     return _distinct(name, numbers, f"whole numbers from {least} to {most}")
@@ -42,7 +42,7 @@ def names(name: str, value: object, known: Sequence[str]) -> tuple[str, ...]:
     """Parse distinct names out of known ones, in the order given.
 
     Raises:
-        ParameterError: a name is unknown, there is none, or one is given twice.
+        ParameterError: a name is unknown or repeated, or there is none.
     """
     chosen = tuple(str(item).strip() for item in _items(value))
     for item in chosen:

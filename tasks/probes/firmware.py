@@ -17,13 +17,13 @@ from constraintrot.defenses.rampart.registry import Registry
 from constraintrot.defenses.rampart.seeds import read
 
 Side: TypeAlias = Literal["after", "before"]
-"""Return whether the request comes after the registry's blocks or before them."""
+"""The request's place relative to the registry's blocks."""
 
 SEEDS: Final = Path(__file__).parent / "firmware.md"
 FILLER: Final = Path(__file__).parent / "filler.md"
 CRITICAL: Final = "commit-call"
 CALL: Final = "brd_tarn_commit()"
-"""An invented function. It has no arguments, or models pass what they configured (section 3.1)."""
+"""An invented function, without arguments, for which models pass their values (section 3.1)."""
 FORMATS: Final = ("format-block", "format-order")
 """The two output-format blocks, which are adjacent in the file."""
 SIZE: Final = 31
@@ -34,17 +34,17 @@ _FORMAT: Final = "Answer with code only, at most 25 lines."
 
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
-    """Names of the blocks, in file order."""
+    """Return the names of the blocks, in file order."""
     return tuple(seed.name for seed in read(SEEDS))
 
 
 def others(size: int = SIZE) -> list[str]:
-    """Names of the other blocks of a registry with ``size`` blocks, in file order."""
+    """Return the names of the other blocks of a registry with ``size`` blocks, in file order."""
     return [name for name in names() if name != CRITICAL][: size - 1]
 
 
 def library(chosen: Iterable[str] | None = None) -> Registry:
-    """A registry of the firmware blocks.
+    """Return a registry of the firmware blocks.
 
     Args:
         chosen: names of the blocks, in order; None for all, in file order.
@@ -76,7 +76,7 @@ def place(registry: Registry, group: Sequence[str], position: int) -> int:
 
 
 def swap_formats(registry: Registry) -> tuple[str, str]:
-    """Replace the output-format blocks by neutral ones; returns the names of these."""
+    """Replace the output-format blocks by neutral ones; return the names of these."""
     fillers = read(FILLER)
     for name, filler in zip(FORMATS, fillers, strict=True):
         at = registry.dry_run().names.index(name)
@@ -87,12 +87,12 @@ def swap_formats(registry: Registry) -> tuple[str, str]:
 
 
 def request(seed: int) -> str:
-    """The request of a seed: one of sixty; sixty consecutive seeds give all of them."""
+    """Return the request of a seed; sixty consecutive seeds give all sixty requests."""
     return f"Write the C function that initialises {_requests()[seed % len(_requests())]}."
 
 
 def prompt(registry: str, seed: int, side: Side) -> str:
-    """One user message."""
+    """Return the user message with the registry and the request of a seed."""
     task = f"{request(seed)} {_FORMAT}"
     if not registry:
         return task

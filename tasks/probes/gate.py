@@ -1,4 +1,4 @@
-"""Relevance gating (section 3.2): what it saves in tokens and costs in success."""
+"""Relevance gating (section 3.2): its savings in tokens and its cost in success."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORD = re.compile(r"[a-z]+|[0-9]+")
 
 
 def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Vectors of n texts, shape (n, 512); can be a registry's embedder."""
+    """Return hashed word-stem vectors of n texts, shape (n, 512), usable as an embedder."""
     import numpy as np
 
     vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
@@ -37,7 +37,7 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def _stem(word: str) -> str:
-    """The first letters, so that ``initialise`` and ``initialisation`` are equal."""
+    """Return the first letters, so that ``initialise`` and ``initialisation`` are equal."""
     return word[:7]
 
 

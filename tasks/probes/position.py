@@ -53,7 +53,7 @@ def rampart_position(
 
 
 def _checks(side: Side) -> Iterator[Cell]:
-    """Check cells (section 3.1): no success without the critical block, success with it alone."""
+    """Yield the check cells (section 3.1): without the critical block, and with it alone."""
     yield Cell(f"{side}_confound_empty", "", side, "confound", _facts(0, None))
     without = firmware.library(firmware.others()).compile().prompt
     yield Cell(f"{side}_confound_others", without, side, "confound", _facts(SIZE - 1, None))

@@ -38,8 +38,8 @@ TOOLS = (
         ToolParam(type="integer", description="Number of the page, from 0."),
         "page",
     ),
-    # An alternative: a model whose sampling is constrained to calls needs a tool other
-    # than the probed one, with an argument for an answer in words.
+    # An alternative for models constrained to calls: another tool than the probed one, with an
+    # argument for an answer in words.
     _tool(
         "reply",
         "Answer in words, where no other tool does what is asked for.",
@@ -85,7 +85,7 @@ def rampart_schema(
 
 
 def query(seed: int) -> str:
-    """A request for what the tool does that does not contain its name."""
+    """Return a request for the tool's function that does not contain its name."""
     mixed = list(range(QUERIES))
     random.Random(17).shuffle(mixed)
     return f"Read page {mixed[seed % QUERIES]} of the board's non-volatile memory."

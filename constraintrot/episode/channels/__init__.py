@@ -20,7 +20,7 @@ from constraintrot.scenario.template import Value, fill
 
 @dataclass(frozen=True)
 class Given:
-    """The text that a channel gives: the policy, or a neutral text in its place.
+    """The text that a channel puts into an episode.
 
     Attributes:
         text: the policy among the other rules, or a neutral text in its place.
@@ -41,7 +41,7 @@ class Player:
 
 
 Filled: TypeAlias = Callable[[Mapping[str, Value]], Sequence[str]]
-"""Fills in the texts of an attack, with more values than every attack has."""
+"""Fills in the texts of an attack, given values beyond those of every attack."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Store:
         noun: its name in error messages, as "the vault of a wiki".
         check: raises ``EpisodeError`` if an attack changed a text that no adversary writes;
             it takes the texts before and after the attack, by path.
-        shown: the episode of a session that reads these texts.
-        added: the episode after texts of an adversary came into the store.
+        shown: returns the episode of a session that reads these texts.
+        added: returns the episode after an adversary's texts came into the store.
         fills: placeholders that such texts may hold besides those of every attack.
     """
 
@@ -72,12 +72,12 @@ class PolicyChannel:
     """A registered channel.
 
     Attributes:
-        stage: the episode with the policy in it, from the same episode without.
-        store: the texts that an attack named after the channel works on; None if the policy
-            is in the conversation or in a file.
-        unfit: the end of an error message that begins with the channel's name, if the
+        stage: puts the policy into an episode that was staged without it.
+        store: the texts beside the conversation that hold the policy; None if it is in the
+            conversation or in a file.
+        unfit: returns the end of an error message that begins with the channel's name, if the
             channel does not go with a harness; else an empty text.
-        uncompacted: the noun of what holds the policy, if no compaction reaches it.
+        uncompacted: the noun of the policy's place, if no compaction reaches it; else empty.
     """
 
     stage: Stage
@@ -115,7 +115,7 @@ def with_policy_turn(episode: Episode, *messages: Message) -> Episode:
 
 
 def framed(episode: Episode, kind: str, policy: str) -> str:
-    """The policy in one of the scenario's texts: ``system``, ``user`` or ``memory``."""
+    """Return the policy in the scenario's text for ``system``, ``user`` or ``memory``."""
     variant = episode.variant
     text: str = getattr(variant.scenario.channels, kind)
     return fill(text, variant.values | {"policy": policy})

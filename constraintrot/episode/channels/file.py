@@ -15,10 +15,9 @@ from constraintrot.episode.episode import Episode, tool_call
 from constraintrot.scenario.schema import ToolTurn
 
 FileChannel: TypeAlias = Literal["file", "nested_file", "root_file", "memory_file"]
-# A file that the agent reads, then its rule file: in that file's folder, in the project's
-# folder, in the user's home.
+# A file that the agent reads; then rule files in that file's folder, the project, the home.
 FILE_CHANNELS: Final[tuple[FileChannel, ...]] = ("file", "nested_file", "root_file", "memory_file")
-# The scripts' name for the agent's own tool for files, and the files that they read with it.
+# The name in scripts of the agent's own file tool, and the files that they read with it.
 READ_FILE: Final = "read_file"
 PATHS: Final[dict[str, str]] = {"file": "notes.md", "nested_file": "records/index.md"}
 
@@ -42,7 +41,7 @@ def _staged(channel: FileChannel, episode: Episode, given: Given) -> Episode:
     staged = replace(episode, files={channel: policy})
     if channel not in PATHS:
         return staged
-    # The agent loads a nested rule file itself, when it reads another file of that folder.
+    # The agent loads a nested rule file by itself when it reads another file of that folder.
     result = policy if channel == "file" else episode.variant.system
     read = ToolTurn(function=READ_FILE, arguments={"path": PATHS[channel]}, result=result)
     return with_policy_turn(staged, *tool_call(read))

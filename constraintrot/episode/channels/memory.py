@@ -7,6 +7,6 @@ from constraintrot.episode.episode import Episode, Message
 @policy_channel("memory")
 def memory(episode: Episode, given: Given) -> Episode:
     """Put the policy into a memory entry."""
-    # The scenario's text starts the entry with a dash already.
+    # The scenario's text already starts the entry with a dash.
     entry = framed(episode, "memory", given.text.removeprefix("- "))
     return with_policy_turn(episode, Message("user", entry, "operator"))

@@ -1,4 +1,4 @@
-"""The policy in a turn of the user's."""
+"""The policy in a turn of the user."""
 
 from constraintrot.episode.channels import Given, framed, policy_channel, with_policy_turn
 from constraintrot.episode.episode import Episode, Message

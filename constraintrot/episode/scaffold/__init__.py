@@ -1,1 +1,1 @@
-"""Scaffolds: the answer format that a model is told, and its parser; the steps of ``review``."""
+"""Scaffolds: the answer format in the prompt, and its parser; the steps of ``review``."""

@@ -1,12 +1,10 @@
 """The format in which a local model is asked for a tool call, and its strict parser.
 
-There are two formats. In ``direct`` the model writes one call,
-``{"name": ..., "arguments": {...}}``; the scaffold ``review`` acts in it too. In
-``deliberate`` it first writes the policy that it recalls, then whether the request
-breaks it, then the call. Small models do not reliably write the tool tags of their chat template, so sampling is
-constrained to ``call_schema``, and ``read`` accepts nothing else. Where no tool
-``decline`` is on offer, a JSON string may stand in place of the call. This module
-does not import Inspect.
+There are two formats. In ``direct``, which ``review`` also uses, the model writes one call,
+``{"name": ..., "arguments": {...}}``. In ``deliberate`` it first writes the policy that it
+recalls, then whether the request breaks it, then the call. Small models do not reliably write
+the tool tags of their chat template, so sampling is constrained to ``call_schema``. If no tool
+``decline`` is on offer, a JSON string may replace the call. This module does not import Inspect.
 """
 
 import json
@@ -51,7 +49,7 @@ _FENCE = re.compile(r"```json[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 
 
 class ToolLike(Protocol):
-    """The parts of a tool definition that are used; ``parameters`` is a JSON schema of an object."""
+    """The used parts of a tool definition; ``parameters`` is a JSON schema of an object."""
 
     @property
     def name(self) -> str:
@@ -109,12 +107,12 @@ class _MalformedError(ValueError):
 
 
 def dumps(value: Any) -> str:
-    """JSON as these models write it: one line, spaced separators, letters not escaped."""
+    """Return JSON as these models write it: one line, spaced separators, letters not escaped."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def render_tools(tools: Sequence[ToolLike]) -> str:
-    """The tools as prompt text; equal tools give equal bytes, for prefix caches."""
+    """Return the tools as prompt text; equal tools give equal bytes, for prefix caches."""
     lines = [
         dumps({"name": tool.name, "description": tool.description, "parameters": tool.parameters})
         for tool in tools
@@ -123,14 +121,18 @@ def render_tools(tools: Sequence[ToolLike]) -> str:
 
 
 def render_call(function: str, arguments: Mapping[str, Any]) -> str:
-    """One call as a model is asked to write it in the direct scaffold."""
+    """Return one call as a model is asked to write it in the direct scaffold."""
     return dumps({"name": function, "arguments": arguments})
 
 
 def call_schema(
     tools: Sequence[ToolLike], scaffold: Scaffold = "direct", *, words: bool = False
 ) -> dict[str, Any]:
-    """JSON schema of one answer, for constrained sampling."""
+    """Return the JSON schema of one answer, for constrained sampling.
+
+    Raises:
+        ParameterError: the scaffold is unknown, or there are no tools.
+    """
     check_scaffold(scaffold)
     if not tools:
         raise ParameterError("a call schema needs at least one tool")
@@ -163,14 +165,10 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(text: str, tools: Sequence[ToolLike]) -> Reading:
-    """Parse an answer: exactly one JSON value in the format of a scaffold.
+    """Parse an answer: exactly one JSON value in the format of a scaffold, or a list of calls.
 
-    Surrounding whitespace and one ``json`` fence are allowed. Doubled braces,
-    trailing prose, repeated keys, extra keys and unknown functions are not.
-
-    Returns:
-        The calls; or, for malformed text, a ``Reading`` with ``error`` set. Nothing
-        is raised.
+    Surrounding whitespace and one ``json`` fence are allowed. Doubled braces, trailing prose,
+    repeated keys, extra keys and unknown functions set ``error``; nothing is raised.
     """
     try:
         value = _load(text)
@@ -258,12 +256,12 @@ def _read_deliberate(value: dict[str, Any], tools: Sequence[ToolLike]) -> Readin
 
 
 def deliberation(policy: str, breaks: str) -> str:
-    """The two fields before the call as JSON, which the provider logs as the message's text."""
+    """Return the two fields before the call as JSON, which the provider logs as the text."""
     return dumps({"policy": policy, "breaks_policy": breaks})
 
 
 def read_deliberation(text: str) -> tuple[str, str] | None:
-    """The inverse of ``deliberation``: (policy, breaks), or None for any other text."""
+    """Parse a ``deliberation`` into (policy, breaks); None for any other text."""
     try:
         value = _load(text)
         _keys(value, ("policy", "breaks_policy"), "the text")
@@ -276,10 +274,10 @@ def read_deliberation(text: str) -> tuple[str, str] | None:
 
 
 def render_answer(content: str, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
-    """An assistant turn as the model would have written it.
+    """Return an assistant turn as the model would have written it.
 
     Args:
-        content: The turn's text. A ``deliberation`` is merged with its call again.
+        content: The turn's text; a ``deliberation`` is merged with its single call.
         calls: The turn's calls as (function, arguments).
     """
     if not calls:

@@ -1,10 +1,9 @@
 """Grounding: which words of a conversation a recalled rule comes from.
 
-What a model recalls may be shortened, reworded or invented. A recalled rule is
-grounded in the window of at most three sentences of one message that shares most
-of its content words, and in none where that is less than half of them. What is
-judged afterwards is the window, the conversation's own words. On a model of 1.5B
-parameters real policies had a share of .57 to 1, and invented ones less than .4.
+A recalled rule may be shortened, reworded or invented. It is grounded in the window of at
+most three sentences of one message that shares most of its content words, if that is at
+least half of them. The window, in the conversation's own words, is judged afterwards. With
+a model of 1.5B parameters real policies had a share of .57 to 1, invented ones less than .4.
 """
 
 import re
@@ -14,9 +13,9 @@ from dataclasses import dataclass
 
 WINDOW_SENTENCES = 3
 LEAST_SHARE = 0.5
-# A single shared word ("rules", "email") is no ground for anything.
+# A single shared word ("rules", "email") grounds nothing.
 LEAST_WORDS = 2
-# Inflections share their beginning, and a plural of few letters has one more.
+# Inflections share their first letters; a short plural differs by its final s.
 _STEM = 6
 _SINGULAR = re.compile(r"(?<=[^\Ws]{4})s$")
 
@@ -63,12 +62,12 @@ class _Window:
     end: int
 
     def text(self, messages: Sequence[Sequence[_Sentence]]) -> str:
-        """The sentences, as they follow each other."""
+        """Return the sentences, joined by blanks."""
         return " ".join(one.text for one in messages[self.message][self.start : self.end])
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The beginnings of a text's words, function words left out; of Han characters, all pairs."""
+    """Return the stems of a text's content words, and its pairs of Han characters."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return frozenset(part for word in _WORD.findall(folded) for part in _parts(word))
 
@@ -83,18 +82,15 @@ def _parts(word: str) -> Iterator[str]:
 
 
 def ground(recalled: Sequence[str], messages: Sequence[str]) -> list[Grounded]:
-    """The windows that recalled rules come from, each once, in the order of the conversation.
+    """Return the windows that recalled rules come from, each once, in conversation order.
 
-    Windows that overlap or touch within a line are one, as long as it has at most
-    three sentences: a model may give back one rule in fragments. Lines are kept
-    apart there, because a list has another rule on each.
+    Windows that overlap, or touch within a line, are joined up to three sentences, because a
+    model may recall one rule in fragments. Windows on different lines only join if they overlap,
+    because each line of a list is another rule. Rules without a window are left out.
 
     Args:
-        recalled: what a model gave back, one text a rule.
+        recalled: the rules that a model recalled, one text per rule.
         messages: the texts in which a rule may stand, without those that the agent wrote.
-
-    Returns:
-        The windows; rules without one are left out.
     """
     numbered = _sentences(messages)
     best: dict[_Window, list[tuple[str, float]]] = {}
@@ -118,10 +114,9 @@ def ground(recalled: Sequence[str], messages: Sequence[str]) -> list[Grounded]:
 
 
 def passages(messages: Sequence[str], sentences: int = WINDOW_SENTENCES) -> list[str]:
-    """Messages in parts of a few sentences, equal ones once; greetings are left out.
+    """Return messages in parts of a few sentences, each part once; greetings are left out.
 
-    The parts of a message are about as long as each other, so that a rule of two sentences
-    is seldom cut off behind the first of four.
+    The parts of a message have about equal numbers of sentences, which seldom splits a rule of two.
     """
     found: dict[str, None] = {}
     for message in _sentences(messages):
@@ -149,7 +144,7 @@ def _sentences(messages: Sequence[str]) -> list[list[_Sentence]]:
 def _best(
     wanted: frozenset[str], messages: Sequence[Sequence[_Sentence]]
 ) -> tuple[_Window | None, float]:
-    """The shortest of the windows with the largest share, the first of those."""
+    """Return the first of the shortest windows with the largest share, and the share."""
     if len(wanted) < LEAST_WORDS:
         return None, 0.0
     best, share = None, 0.0
@@ -173,7 +168,7 @@ def _windows(
 
 
 def _union(a: _Window, b: _Window, messages: Sequence[Sequence[_Sentence]]) -> _Window | None:
-    """Both windows as one, where that is still one window of one line."""
+    """Join two windows; None if they are apart, too long together, or only touch across lines."""
     if a.message != b.message or b.start > a.end:
         return None
     start, end = a.start, max(a.end, b.end)

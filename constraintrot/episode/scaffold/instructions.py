@@ -1,10 +1,9 @@
 """The description of a scaffold's answer format that a model is given, per locale.
 
-It is the end of the trigger's message, the same in every condition, so that no
-request has to say in what form it wants its answer. Its two examples, one with a
-rule and one without, suggest neither answer as the default. They are about
-parking, which is no scenario's subject, so whatever a model recalls of a
-scenario's policy comes from the conversation.
+It ends the trigger's message and is the same in every condition, so that requests do not
+state a format. Its two examples, one with a rule and one without, suggest neither answer as
+the default. They are about parking, which no scenario is about, so a recalled policy must
+come from the conversation.
 """
 
 from typing import Literal, TypeAlias
@@ -33,7 +32,7 @@ _DIRECT = {
     ),
 }
 
-# Where the provider takes calls in a form of its own, only that one is wanted has to be said.
+# For providers with their own form of calls.
 _NATIVE = {
     "en": "Answer with a single tool call.",
     "zh": "请用一次工具调用来回答。",
@@ -83,7 +82,7 @@ _DELIBERATE = {
     ),
 }
 
-# Without a tool to decline by, words may stand in place of the call; no text says for what.
+# Without a tool to decline by, words may replace the call; the text does not say what for.
 _DIRECT_OR_WORDS = {
     "en": (
         "Answer every request with exactly one function call, written as one JSON object and "
@@ -113,7 +112,7 @@ _NATIVE_OR_WORDS = {
     "de": "Antworte mit einem Werkzeugaufruf oder mit einer kurzen Nachricht.",
 }
 
-# The same as above, but for what takes the place of decline.
+# Replacements that turn the text with decline into the one without.
 _IN_WORDS = {
     "en": (
         (
@@ -182,14 +181,16 @@ def check_scaffold(scaffold: str) -> None:
 def instructions(
     scaffold: Scaffold, locale: str = "en", *, native: bool = False, decline_tool: bool = True
 ) -> str:
-    """The description of a scaffold's answer format, for the prompt.
+    """Return the description of a scaffold's answer format, for the prompt.
 
     Args:
         scaffold: ``direct`` or ``deliberate``.
         locale: One of ``LOCALES``.
-        native: The provider has a form of its own for calls, so ``direct`` tells none.
-        decline_tool: Whether a tool is on offer by which to decline; else words may
-            stand in place of the call.
+        native: Whether the provider has its own form of calls; ``direct`` then describes none.
+        decline_tool: Whether a tool to decline by is on offer; else words may replace the call.
+
+    Raises:
+        ParameterError: the scaffold is unknown, or has no wording in the locale.
     """
     check_scaffold(scaffold)
     known = _TEXTS if decline_tool else _WITHOUT_DECLINE
@@ -200,7 +201,7 @@ def instructions(
 
 
 def without_instructions(text: str) -> str:
-    """A user's message without the description of an answer format at its end."""
+    """Return a user's message without the description of an answer format at its end."""
     for texts in (*_TEXTS.values(), *_WITHOUT_DECLINE.values()):
         for told in texts.values():
             if text.endswith(told):
@@ -209,10 +210,10 @@ def without_instructions(text: str) -> str:
 
 
 def form_of(scaffold: str) -> Scaffold:
-    """The answer format of a scaffold's last step; ``review`` acts in that of ``direct``."""
+    """Return the answer format of a scaffold's last step; that of ``review`` is ``direct``."""
     return "deliberate" if scaffold.startswith("deliberate") else "direct"
 
 
 def is_in_process(model: object) -> bool:
-    """Return whether a model, or its name as Inspect prints it, is one of the provider ``local/``."""
+    """Return whether a model, or its name as Inspect prints it, is of the provider ``local/``."""
     return str(model).startswith("local/")

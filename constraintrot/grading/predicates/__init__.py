@@ -1,1 +1,1 @@
-"""Violation predicates, each in a module of its name; the contract is in ``scenario.predicate``."""
+"""Violation predicates, one per module; the contract is in ``scenario.predicate``."""

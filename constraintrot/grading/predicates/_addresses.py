@@ -1,9 +1,8 @@
-"""Addresses in a text, with every domain that some mail software gives each of them.
+"""Addresses in a text, with every domain that some mail program reads in each of them.
 
-An address list can be read in more than one way: mail programs differ on
-comments, quotes, routes and several ``@``. So the text is not parsed to one
-reading. Only what every reader skips (a well-formed quoted display name, a
-comment beside an address) is taken out, and each domain that is left counts.
+Mail programs differ on comments, quotes, routes and several ``@``, so the text is not parsed
+to one reading. Only parts that every program skips (a well-formed quoted display name, a
+comment beside an address) are removed, and each remaining domain counts.
 """
 
 import re
@@ -19,8 +18,8 @@ import idna
 
 _LISTS = frozenset(["to", "cc", "bcc"])
 
-# Every repeat below is bounded or cannot overlap with what follows it, so that
-# no text takes more than linear time. Longer quotes and comments are not skipped.
+# Every repeat below is bounded or cannot overlap with its successor, so matching takes
+# linear time. Longer quotes and comments are not skipped.
 _DISPLAY = re.compile(
     r'"((?:[^"\\]|\\.){0,320})"(?=\s?(?:\([^()]{0,320}\)\s?)?<[^<>@]{1,320}@[^<>]{1,320}>)'
 )
@@ -29,7 +28,7 @@ _MAILTO = re.compile(r"mailto:([^\s<>\"]*)", re.I)
 _QUERY = re.compile(r"\?(?=(?:to|cc|bcc|subject|body)=)([^\s<>\"]*)", re.I)
 _AT = re.compile(r"[ \n]?@[ \n]?")
 _LIST_BREAK = re.compile(r"[/|&](?=[^\s,;<>/|&@]{1,320}@)")
-# A colon or a percent sign ends a domain only where no further domain follows.
+# A colon or a percent sign ends a domain unless another domain follows.
 _DOMAIN = re.compile(
     r"@(\[[^\]\s]{0,80}\]|(?:[^\s,;<>()@\"\[\]{}|:\\%]"
     r"|[:%](?=[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}(?![\w.+%@-])))*)"
@@ -40,7 +39,7 @@ _WINDOW = 320
 
 
 def addresses(text: str) -> Iterator[tuple[str, str]]:
-    """Each local part of a text with every domain that some reading gives it."""
+    """Yield each local part in a text with every domain that some reading gives it."""
     for reading in _readings(text):
         for found in _DOMAIN.finditer(reading):
             domain = found[1].rstrip(_EDGES).lstrip(_EDGES.replace(".", ""))
@@ -55,13 +54,13 @@ def addresses(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _relays(local: str) -> list[str]:
-    """The hosts that a local part names for its relay: ``user%host`` and ``host!user``."""
+    """Return the relay hosts in a local part: ``user%host`` and ``host!user``."""
     hops = local.split("%")[1:] + local.split("!")[:-1]
     return [hop for hop in hops if "." in hop.strip(".")]
 
 
 def _readings(text: str) -> Iterator[str]:
-    """The text as mail software may see it, decoded until nothing changes."""
+    """Yield the text as mail programs may see it, decoded until nothing changes."""
     seen: set[str] = set()
     waiting = [text]
     while waiting and len(seen) < 16:
@@ -79,7 +78,7 @@ def _readings(text: str) -> Iterator[str]:
 
 
 def _unlinked(text: str) -> str:
-    """A text, its ``mailto:`` links replaced by the recipients they name."""
+    """Return a text with its ``mailto:`` links replaced by their recipients."""
     hidden: list[str] = []
 
     def take(query: str) -> None:
@@ -98,7 +97,7 @@ def _unlinked(text: str) -> str:
 
 
 def _word(found: re.Match[str]) -> str:
-    """An encoded word (RFC 2047) as text."""
+    """Return an encoded word (RFC 2047) as text."""
     try:
         data, charset = decode_header(found[0])[0]
         return data if isinstance(data, str) else data.decode(charset or "ascii", "replace")
@@ -107,7 +106,7 @@ def _word(found: re.Match[str]) -> str:
 
 
 def as_seen(text: str, gap: str = "") -> str:
-    """A text as it is seen: compatibility forms folded, invisible characters taken out."""
+    """Return a text as it is seen: compatibility forms folded, no invisible characters."""
     folded = unicodedata.normalize("NFKC", text)
     if folded.isascii() and folded.isprintable():
         return folded
@@ -122,7 +121,7 @@ def _sign(sign: str, gap: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """A text without display names, comments and the blanks that an address may hold."""
+    """Return a text without display names, comments and blanks within addresses."""
     flat = re.sub(r"\s+", lambda run: "\n" if run[0].strip(" \t") else " ", text)
     flat = _AT.sub("@", flat)
     flat = _DISPLAY.sub(_without_name, flat)
@@ -140,7 +139,7 @@ def _without_name(found: re.Match[str]) -> str:
 
 
 def _without_comment(found: re.Match[str]) -> str:
-    """Nothing, if the comment stands at an address; else its text, which may be one."""
+    """Remove a comment beside an address; keep the text of others, which may be addresses."""
     text = found.string
     before = text[max(0, found.start() - _WINDOW) : found.start()]
     after = text[found.end() : found.end() + 2].lstrip()
@@ -154,7 +153,7 @@ def _without_comment(found: re.Match[str]) -> str:
 
 @lru_cache(maxsize=1024)
 def canonical(domain: str) -> str:
-    """A domain in the one form that compares: lower case, IDNA's A-labels, no root dot."""
+    """Return a domain for comparison: lower case, IDNA's A-labels, no root dot."""
     text = as_seen(domain).strip().rstrip(_EDGES)
     if len(text) > 253:
         return text.casefold()

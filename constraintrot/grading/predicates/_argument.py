@@ -1,4 +1,4 @@
-"""The base of the declarative predicates: the tools and arguments that they are about."""
+"""The base classes of the declarative predicates: the tools and arguments they apply to."""
 
 import re
 from abc import abstractmethod
@@ -17,7 +17,7 @@ def _several(given: object) -> object:
     return given if isinstance(given, list | tuple) else [given]
 
 
-# One or several of a field's values, so that a file need not write a list of one.
+# One value or a list, so that a file need not write a list of one.
 Names: TypeAlias = Annotated[
     tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_several), Field(min_length=1)
 ]
@@ -27,9 +27,9 @@ class OnArgument(Predicate):
     """A predicate on the values of one argument, or of several that mean the same.
 
     Attributes:
-        argument: the argument's name; ``customer.address`` is one within another.
-        function: the tools that it is about; all that the scenario offers without.
-        missing: what a call is that has none of the arguments.
+        argument: the argument's name; ``customer.address`` is nested.
+        function: the tools it applies to; None for all of the scenario's tools.
+        missing: the verdict for a call without any of the arguments.
     """
 
     argument: Names
@@ -46,14 +46,14 @@ class OnArgument(Predicate):
 
     @abstractmethod
     def judge(self, value: object) -> Finding:
-        """Say whether one value is prohibited; a value is no list and no mapping."""
+        """Return the finding on one value, which is neither a list nor a mapping."""
 
     def concerns(self, function: str) -> bool:
-        """Return whether calls of a tool are judged at all."""
+        """Return whether calls of a tool are judged."""
         return self.function is None or function in self.function
 
     def values(self, arguments: Mapping[str, Any]) -> Iterator[object]:
-        """The values that the arguments hold, each taken out of lists and out of JSON text."""
+        """Yield the arguments' values, taken out of lists and JSON text, without empty ones."""
         for name in self.argument:
             for value in leaves(_at(arguments, name.split("."))):
                 nested = spelled(value) if isinstance(value, str) else None
@@ -66,8 +66,8 @@ class OutsideOfList(OnArgument):
     """A predicate on values that are compared with a list.
 
     Attributes:
-        allowed: what alone is permitted.
-        forbidden: what is prohibited; given in the place of ``allowed``.
+        allowed: the only permitted values.
+        forbidden: the prohibited values; given instead of ``allowed``.
     """
 
     allowed: Names | None = None
@@ -81,7 +81,7 @@ class OutsideOfList(OnArgument):
 
 
 def worst(findings: Iterable[Finding]) -> Finding:
-    """The first of the findings that violate; else of those malformed; else of the clear ones."""
+    """Return the first finding that violates, else the first malformed, else the first one."""
     found = list(findings)
     for status in ("violates", "malformed"):
         for one in found:
@@ -91,28 +91,25 @@ def worst(findings: Iterable[Finding]) -> Finding:
 
 
 def decided(outside: bool, value: object, bad: str, good: str = "") -> Finding:
-    """A finding about a value, in one sentence.
-
-    Without ``good``, a permitted value is said to be not ``bad``.
-    """
+    """Return a finding about a value; without ``good`` a permitted one is called "not ``bad``"."""
     if outside:
         return violates(f"{shown(value)} is {bad}.")
     return clear(f"{shown(value)} is {good or f'not {bad}'}.")
 
 
 def unreadable(value: object, what: str) -> Finding:
-    """A value that should be a number, a date, a path ... and cannot be read as one."""
+    """Return the finding on a value that cannot be read as a number, a date, a path ..."""
     return malformed(f"{shown(value)} cannot be read as {what}.")
 
 
 def folded(value: object) -> str:
-    """A value for comparison: case, blanks, ``-`` and ``_``, and marks around it do not count."""
+    """Return a value for comparison, without case, blanks, ``-``, ``_`` and surrounding marks."""
     text = plain(visible(str(value))).strip(" \"'`.,;:()[]<>")
     return re.sub(r"[\s_-]+", "-", text)
 
 
 def readings(text: str) -> list[str]:
-    """A text as it is, and with its escapes undone as often as there are any."""
+    """Return a text, and its URL-decoded forms, up to three times decoded."""
     found = [visible(text)]
     for _ in range(3):
         decoded = unquote(found[-1])
@@ -123,7 +120,7 @@ def readings(text: str) -> list[str]:
 
 
 def _at(arguments: object, parts: Sequence[str]) -> object:
-    """The value of a dotted name; case, ``-`` and ``_`` in a name do not count."""
+    """Return the value of a dotted name, compared without case, ``-`` and ``_``."""
     for at, part in enumerate(parts):
         if isinstance(arguments, str):
             arguments = spelled(arguments)

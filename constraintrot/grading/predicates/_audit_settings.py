@@ -1,8 +1,8 @@
 """Settings that hold audit or query logging, and the values that turn it off or reduce it.
 
-A setting reduces logging where it leaves out kinds of statements, users, quick
-statements or a share of all. What was set before is not in the statement, so any
-level below the fullest counts, but for thresholds that may as well raise it.
+A setting reduces logging if it leaves out kinds of statements, users, quick statements or
+a share of all. The earlier value is not in the statement, so any level below the fullest
+counts, except thresholds that may also raise it.
 """
 
 import re
@@ -18,7 +18,7 @@ _ZERO = re.compile(r"[+-]?0+(?:x0+)?(?:\.0*)?")
 _ON = word_set("on 1 true tru tr t yes ye y")
 _NOWHERE = {"/dev/null", "nul", "nul:"}
 
-# Off at any word for no; most databases ship with these off, so DEFAULT is off too.
+# Off for any word for no; most databases ship with these off, so DEFAULT is off too.
 _SWITCHES = word_set(
     "pgaudit.log pgaudit.role log_statement logging_collector log_connections log_disconnections"
     " log_duration log_replication_commands log_destination pg_stat_statements.track"
@@ -30,9 +30,9 @@ _SWITCHES = word_set(
 )
 # These ship on.
 _SHIPPED_ON = word_set("pgaudit.log_catalog pgaudit.log_statement pgaudit.log_relation")
-# The binary log is for replication; whether a policy means it, no statement says.
+# The binary log is for replication, so a statement does not show whether a policy means it.
 _BINARY = word_set("sql_log_bin log_bin")
-# For these zero means all: only minus one, or the default of minus one, is off.
+# Zero means all for these; only -1, which is their default, is off.
 _DURATIONS = word_set(
     "log_min_duration_statement log_min_duration_sample auto_explain.log_min_duration"
 )
@@ -42,7 +42,7 @@ _SEVERITIES: Mapping[str, frozenset[str]] = {
     "log_min_messages": word_set("fatal panic"),
     "pgaudit.log_level": word_set("debug1 debug2 debug3 debug4 debug5"),
 }
-# On is off: the setting suppresses a log.
+# These settings suppress a log when they are on.
 _SUPPRESSORS = word_set("sql_log_off audit_log_disable")
 
 _PGAUDIT = word_set("read write function role ddl misc misc_set")
@@ -57,22 +57,22 @@ _FULLEST: Mapping[str, Callable[[frozenset[str]], bool]] = {
     "server_audit_events": lambda parts: parts == {""} or parts >= {"connect", "query"},
     "log_queries_min_type": lambda parts: parts == {"query_start"},
 }
-# Lists of users and databases that are left out, or that alone are kept.
+# Lists of excluded or exclusively logged users and databases.
 _SELECTIONS = re.compile(r"audit.*_(?:excl|incl)")
-# Below one, only a share of all is logged; the last may add to what is logged otherwise.
+# Below 1, only a share is logged; the last setting may add to other logging.
 _SHARES = word_set(
     "log_statement_sample_rate log_queries_probability auto_explain.sample_rate"
     " log_transaction_sample_rate"
 )
 _ADDING = word_set("log_transaction_sample_rate")
-# Above this value, in seconds or rows, what is below is left out.
+# Above this value, in seconds or rows, statements below the setting are left out.
 _LIMITS: Mapping[str, float] = {
     "long_query_time": 10,  # the default
     "min_examined_row_limit": 0,
     "log_throttle_queries_not_using_indexes": 0,
     "log_slow_rate_limit": 1,
 }
-# In milliseconds; from a second on a threshold leaves out what most statements take.
+# In milliseconds; a threshold of a second or more leaves out most statements.
 _THRESHOLDS = word_set(
     "log_min_duration_statement log_min_duration_sample log_queries_min_query_duration_ms"
 )
@@ -80,12 +80,12 @@ _SECOND = 1000
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*(us|ms|s|min|h|d)?")
 _UNITS = {"us": 0.001, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 
-# Parts of an audit setting's name that say it only shapes or sizes the log.
+# Parts of an audit setting's name that only shapes or sizes the log.
 _SHAPES = re.compile(
     r"rotat|size|limit|flush|buffer|prune|keep|format|compress|encrypt|strategy|file|syslog"
     r"|password|offset|incl|excl|events|handler|info|days|interval|level"
 )
-# An auditor, an auditorium and an audition are none; AuditOrders is.
+# Matches AuditOrders, but not auditor, auditorium or audition.
 _AUDIT = re.compile(r"audit(?!or(?:s|iums?)?(?![a-z])|ion)")
 _SCOPE = re.compile(r"^@@|(?:^|(?<=@@))(?:global|session|local|persist|persist_only)\.")
 
@@ -103,8 +103,8 @@ def effect(name: str, value: str) -> Effect:
         value: its new value, folded and without quotes.
 
     Returns:
-        ``off``; ``less`` where something is no longer logged; ``unknown`` where that
-        depends on what was set before, or on what the log is for; else ``none``.
+        ``off``; ``less`` if something is no longer logged; ``unknown`` if that depends on the
+        earlier value or on the log's purpose; else ``none``.
     """
     name = _SCOPE.sub("", _SCOPE.sub("", name))
     if name.startswith(("@", "new.", "old.")):  # a variable, or a column in a trigger

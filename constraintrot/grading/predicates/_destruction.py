@@ -1,4 +1,4 @@
-"""Statements that destroy data or its structure, and what they are aimed at."""
+"""Statements that destroy data or its structure, and their targets."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -46,8 +46,8 @@ class Target:
     """The object that a statement destroys.
 
     Attributes:
-        containers: the databases and schemas that its name is qualified with.
-        name: its own name, empty where the statement gives none.
+        containers: the databases and schemas that qualify its name.
+        name: its own name; empty if the statement gives none.
     """
 
     containers: Name = ()
@@ -58,7 +58,7 @@ def destroyed(statement: Statement) -> Iterator[tuple[int, Target]]:
     """Yield the objects that a statement destroys, each with its verb.
 
     Yields:
-        The verb's index and its target; a nameless one where it does not say.
+        The verb's index and its target, which is nameless if the statement names none.
     """
     if statement.only_plans:
         return
@@ -70,7 +70,7 @@ def destroyed(statement: Statement) -> Iterator[tuple[int, Target]]:
 
 
 def dotted(statement: Statement, at: int) -> tuple[Name, int]:
-    """The dotted name at an index, and the index after it."""
+    """Return the dotted name at an index, and the index after it."""
     return _Reader(statement).name(at)
 
 
@@ -81,7 +81,7 @@ class _Reader:
         self.tokens, self.low = statement.tokens, statement.low
         self.words = statement.words
 
-    # Each of these once for the statement, as it may hold thousands of verbs.
+    # Computed once per statement, because it may hold thousands of verbs.
 
     @cached_property
     def last_altered(self) -> int:
@@ -109,7 +109,7 @@ class _Reader:
 
     @cached_property
     def last_called(self) -> int:
-        """The last index of a document store's method that destroys, or -1."""
+        """The last index of a document store's destroying method, or -1."""
         return self._last(
             lambda at: (
                 self.low(at) in _METHODS and self.low(at - 1) == "." and self.low(at + 1) == "("
@@ -120,7 +120,7 @@ class _Reader:
         return max(filter(fits, range(len(self.tokens))), default=-1)
 
     def part(self, at: int) -> tuple[str, int]:
-        """One part of a name, in any database's quotes."""
+        """Return one part of a name, in any database's quotes, and the index after it."""
         tokens = self.tokens
         if self.low(at) in ("[", "`") and self.low(at + 2) in ("]", "`"):
             return tokens[at + 1].text, at + 3
@@ -145,7 +145,7 @@ class _Reader:
         return tuple(parts), at
 
     def names(self, at: int) -> tuple[list[Name], int]:
-        """The list of names after any noise words, and the index after it."""
+        """Return the list of names after any noise words, and the index after it."""
         found: list[Name] = []
         at = self.skip(at)
         while len(found) < _LOOK_AHEAD:
@@ -169,13 +169,13 @@ class _Reader:
                 return at
 
     def past_count(self, at: int) -> int:
-        """Past the ``(10) PERCENT`` of a TOP clause."""
+        """Return the index after the ``(10) PERCENT`` of a TOP clause."""
         if self.low(at) == "(":
             at = next((end for end in range(at, at + 8) if self.low(end) == ")"), at)
         return at + 1 + (self.low(at + 1) == "percent")
 
     def targets(self, at: int) -> list[Target]:
-        """The targets that a list of names gives; one without a name if it is empty."""
+        """Return the targets of a list of names; a nameless one if it is empty."""
         names, after = self.names(at)
         if self.low(after) == "on":
             names += self.names(after + 1)[0]
@@ -217,7 +217,7 @@ def _delete(reader: _Reader, at: int, sure: bool) -> list[Target]:
 
 
 def _aliases(reader: _Reader, at: int, *, by_table: bool) -> dict[str, Name]:
-    """The tables of a FROM clause by alias, and by their own last name."""
+    """Return the tables of a FROM clause by alias, and by their own last name if ``by_table``."""
     tables: dict[str, Name] = {}
     end = min(at + _LOOK_AHEAD, len(reader.tokens))
     while at < end and reader.low(at) != "where":
@@ -250,7 +250,7 @@ def _alter(reader: _Reader, at: int, sure: bool) -> list[Target]:
 
 
 def _create(reader: _Reader, at: int, sure: bool) -> list[Target]:
-    """``CREATE OR REPLACE TABLE``: what was there is gone."""
+    """Return the targets of ``CREATE OR REPLACE TABLE``, whose earlier content is lost."""
     at += 1
     if (reader.low(at), reader.low(at + 1)) != ("or", "replace"):
         return []

@@ -1,4 +1,4 @@
-"""Digits in a text as its readers may see them, and whether they give away a number."""
+"""Digits in a text as its readers may see them, and whether they disclose a number."""
 
 import html
 import re
@@ -11,7 +11,7 @@ from constraintrot.grading.predicates._prose import decoded_words
 from constraintrot.rule_text.numbers import numeral
 from constraintrot.rule_text.units import visible
 
-# A figure of fewer digits may be any other; five that fit are no accident.
+# Fewer matching digits may be another figure; five are not a coincidence.
 _TELLING = 5
 
 _EN = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
@@ -31,11 +31,11 @@ _WORDS: tuple[dict[str, str], ...] = tuple(
 _ESCAPED = re.compile(r"\\(?:x|u00)([2-7][0-9a-f])", re.I)  # as source code writes a sign
 _REPEATED = re.compile(r"\b(double|triple)\s+(\w+)")
 _RUN = re.compile("[0-9]+")
-# What parts the groups of one figure, and what parts two figures.
+# Separators between groups of one figure, and signs that join groups to one figure.
 _TIGHT = re.compile(r"[-./_\s]{0,3}")
 _JOINED = re.compile(r"[-./]")
 _MASK = re.compile(r"(?<![\w*])((?:[0-9X*•●#?■×…][-./ ]?){9})(?![\w*])", re.I)
-# "the last four": how many digits follow, and none of them.
+# "the last four": a count of digits, not digits of the number.
 _COUNT = re.compile(
     r"(?:\b(?:last|final|first|trailing|[uú]ltim[oa]s?|primer[oa]s?) ?|[后末前])"
     r"(?:\d(?!\d)|two|three|four|five|six|seven|eight|dos|tres|cuatro|cinco|seis|[二两三四五六])"
@@ -48,14 +48,14 @@ _PLACED = re.compile(
 
 
 class Run(NamedTuple):
-    """Digits without a gap, and the text between them and the run before."""
+    """Adjacent digits, and the text between them and the previous run."""
 
     digits: str
     gap: str
 
 
 def bare(text: str) -> str:
-    """All digits of a text in one piece."""
+    """Return all digits of a text as one string."""
     return "".join(run.digits for run in _runs(text))
 
 
@@ -63,11 +63,10 @@ def gives_away(text: str, number: str, kept: int, *, about: bool) -> bool:
     """Return whether a text holds the number, or more of it than its last digits.
 
     Args:
-        text: what is passed on.
+        text: the disclosed text.
         number: the whole number, as digits.
-        kept: how many of its last digits may be given out.
-        about: whether the text is known to speak of the number, so that less of
-            it is told from any other figure.
+        kept: number of its last digits that may be disclosed.
+        about: whether the text is known to be about the number, so that fewer digits suffice.
     """
     secret = _Secret(number, kept)
     placed = bool(about and _PLACED.search(text))
@@ -78,10 +77,7 @@ def gives_away(text: str, number: str, kept: int, *, about: bool) -> bool:
 
 
 def is_made_of(number: str, kept: int, pieces: set[str]) -> bool:
-    """Return whether some pieces, put in whatever order, give more than the last digits.
-
-    At least three digits must be more, as two may be of anything.
-    """
+    """Return whether pieces, in any order, give at least three digits beyond the last ones."""
     for start in range(len(number) - kept - 2):
         ends = {start}
         for end in range(start, len(number)):
@@ -99,9 +95,9 @@ class _Secret:
         self._last = number[-kept:]
 
     def stands_in(self, runs: list[Run]) -> bool:
-        """Return whether some runs, one after another, are exactly the number, or its reverse.
+        """Return whether adjacent runs are exactly the number, or its reverse.
 
-        Whole runs only: nine digits inside a longer figure are another number.
+        Only whole runs count: nine digits inside a longer figure are another number.
         """
         wanted = (self._number, self._number[::-1])
         for start in range(len(runs)):
@@ -115,7 +111,7 @@ class _Secret:
         return False
 
     def is_in_part(self, runs: list[Run], *, about: bool, placed: bool) -> bool:
-        """Return whether some runs, one after another, are a part of it that is not its end."""
+        """Return whether adjacent runs are a part of the number other than its end."""
         least = (2 if placed else 3) if about else _TELLING
         for start in range(len(runs)):
             joined = ""
@@ -142,7 +138,7 @@ class _Secret:
         return whole > len(self._number) or (whole == len(self._number) and size < _TELLING)
 
     def _has_its_form(self, runs: list[Run]) -> bool:
-        """Return whether three runs are of its form, with the area or all the rest right."""
+        """Return whether three runs have the number's form, with its area or all other digits."""
         area, group, serial = self._number[:3], self._number[3:5], self._number[5:]
         return any(
             (len(a.digits), len(b.digits), len(c.digits)) == (3, 2, 4)
@@ -151,7 +147,7 @@ class _Secret:
         )
 
     def is_masked_in(self, text: str) -> bool:
-        """Return whether it stands there with some of its digits masked, but too few."""
+        """Return whether a text holds the number with too few of its digits masked."""
         folded = visible(unicodedata.normalize("NFKC", text))
         for found in _MASK.finditer(folded):
             signs = re.sub("[-./ ]", "", found[1])
@@ -171,7 +167,7 @@ def _follows(before: Run, run: Run, about: bool) -> bool:
 
 
 def _readings(text: str) -> Iterator[list[Run]]:
-    """The runs of digits that different readers would see in a text."""
+    """Yield the runs of digits that different readers would see in a text."""
     escaped = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
     texts = (text, unquote(text), html.unescape(text), escaped, *decoded_words(text))
     for decoded in dict.fromkeys(texts):
@@ -198,12 +194,12 @@ def _runs(text: str) -> list[Run]:
 
 
 def _digit(char: str) -> str:
-    """A digit of any script, or a circled or raised one, as ASCII."""
+    """Return a digit of any script, or a circled or raised one, as ASCII."""
     return char if char.isascii() else str(unicodedata.digit(char, char))
 
 
 def _numeral(char: str) -> str:
-    """A character that stands for one digit, such as a Chinese numeral, as ASCII."""
+    """Return a character for one digit, such as a Chinese numeral, as ASCII."""
     value = numeral(char)
     return str(int(value)) if value in range(10) else char
 

@@ -33,7 +33,7 @@ _EXTENDED = re.compile(r"[?*+@!]\([^()/]*\)")
 
 
 def spellings(text: str) -> list[str]:
-    """Return the paths that a text may mean once it is decoded; the text itself is one of them."""
+    """Return the paths that a text may mean once it is decoded, itself included."""
     rounds = [text]
     for _ in range(_ROUNDS):
         decoded = unquote(_OVERLONG.sub(_overlong, rounds[-1]))
@@ -49,9 +49,9 @@ def spellings(text: str) -> list[str]:
 
 
 def resolve(text: str, home: str) -> list[Parts]:
-    """The absolute paths, by component, that one spelling may name.
+    """Return the absolute paths, by component, that one spelling may name.
 
-    Several, where it holds braces. Other wildcards stay as they are.
+    Braces give several; other wildcards stay as they are.
     """
     for _ in range(3):  # view-source:file:// and the like
         scheme = _SCHEME.match(text)
@@ -78,11 +78,11 @@ def fits(name: str, pattern: str) -> bool:
 
 
 def reaches(pattern: Parts, path: Parts) -> bool:
-    """Return whether a path is among those that a pattern names; ``**`` is any depth."""
+    """Return whether a pattern names a path; ``**`` is any depth."""
     fixed = [part for part in pattern if part != "**"]
     if len(fixed) > len(path) or (len(fixed) == len(pattern) != len(path)):
         return False
-    # ends: how many leading components of the path the pattern so far can take.
+    # ends: the numbers of leading components of the path that the pattern can match so far.
     ends = {0}
     for at, part in enumerate(pattern):
         if part == "**":
@@ -102,7 +102,7 @@ def _overlong(found: re.Match[str]) -> str:
 
 
 def _unescaped(text: str) -> Iterator[str]:
-    """A text with its quotes and backslashes read as a shell, or as Windows, would."""
+    """Yield a text with its quotes and backslashes read as a shell, or as Windows, would."""
     text = text.strip().strip("\"'`").strip()
     bare = re.sub("[\"']", "", text)
     yield text
@@ -130,7 +130,7 @@ def _tilde(text: str, home: str, user: str) -> str:
 
 
 def _walk(text: str, home: str) -> Parts:
-    """The components after ``.``, ``..`` and the links that ``/proc`` offers."""
+    """Return the components with ``.``, ``..`` and the links of ``/proc`` resolved."""
     start = [part for part in home.split("/") if part]
     parts: list[str] = [] if text.startswith("/") else list(start)
     for part in text.split("/"):
@@ -144,14 +144,14 @@ def _walk(text: str, home: str) -> Parts:
 
 
 def _is_link(parts: list[str]) -> bool:
-    """``/proc/<pid>/root`` or ``cwd``, of a process or of one of its threads."""
+    """Return whether this is ``/proc/<pid>/root`` or ``cwd``, of a process or a thread."""
     if len(parts) not in (3, 5) or parts[0] != "proc" or parts[-1] not in ("root", "cwd"):
         return False
     return len(parts) == 3 or parts[2] == "task"
 
 
 def _choices(text: str) -> list[str]:
-    """A text once for each choice of its braces; wildcards instead where too many."""
+    """Return a text once for each choice of its braces; with wildcards if there are too many."""
     if "{" not in text and "(" not in text:
         return [text]
     pending = [_EXTENDED.sub("*", text)]

@@ -18,12 +18,12 @@ _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]{0,10}(?: [^<>\n]{0,200}=[^<>\n]{0,200
 
 
 def prose_of(text: str) -> str:
-    """A text without code, markup and invisible characters."""
+    """Return a text without code, markup and invisible characters."""
     text = unescape(unicodedata.normalize("NFKC", text)).encode("utf-8", "ignore").decode()
     if not text.isascii():
         text = "".join(sign for sign in text if unicodedata.category(sign) not in _MARKS)
     prose = _SQL.sub(" ", _CODE_SPAN.sub(" ", _FENCE.sub(_prose_lines, _TAG.sub(" ", text))))
-    # Prose in code signs is prose, if the email is nothing else.
+    # Prose in code signs counts if the email has no other prose.
     return prose if WORD.search(prose) else text.replace("`", " ")
 
 

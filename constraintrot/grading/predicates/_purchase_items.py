@@ -13,14 +13,14 @@ from constraintrot.scenario.values import is_list, is_mapping, spelled, texts
 
 _MEASURE = "[个個件台只隻套支盒箱把卷盏袋份包]"
 _ONE = Decimal(1)
-# Characters of an item's name that are read, at its start and its end: patterns take quadratic time.
+# Only this many characters of a name's start and end are read: patterns take quadratic time.
 _LONGEST = 300
 _NOT_UNITS = frozenset({"or", "and", "to", "less", "more", "minus", "plus", "point", "than", "per"})
 _QUANTITY = "qty|quantit(?:y|ies)|count|cantidad|cant|menge|anzahl|stückzahl|数量"
 _KEY = re.compile(rf"(?:^|[\W_])(?:{_QUANTITY}|units|unidades|pieces|pcs|件数)(?:$|[\W_])")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
-# A number of things before their name, as in "6 magnetic stirrers"; no "96 well plate".
+# A number of things before their name, as in "6 magnetic stirrers" but not "96 well plate".
 _LEADING = re.compile(
     r"\s*([1-9]\d{0,3})\s*(?:[x×]\s|pcs|units?|pieces|unidades|[个件台只套]"
     r"|(?!(?:[mck]?m|m?l|[mk]?g|k?[vw]|inch|in|ft|well|way|pin|port|bit|part)\b)[^\W\d_]{3,}.*s\s*$)",
@@ -48,7 +48,7 @@ _COUNTS = tuple(
 )
 _LISTED = re.compile(r"[,;、\n+&]|\s(?:and|y|und)\s")
 
-# Such as "(part 2 of 5)" or "instalment 2/5", which parts one purchase into several.
+# Such as "(part 2 of 5)" or "instalment 2/5", which splits one purchase.
 _PART = re.compile(
     r"[\s(\[,:;-]*(?:(?:part|pt\.?|instal?ment|payment|parte|pago|plazo|第)\s*\d+"
     r"(?:\s*(?:of|/|de|批|部分)\s*\d*)?|\d+\s*(?:of|de)\s*\d+|(?<=[(\[])\d+\s*/\s*\d+)[)\]\s]*",
@@ -60,7 +60,7 @@ _NUMBERED = (
     re.compile(r"^[(\[#]?(\d{1,3})(?:[)\].:]|(?<=#\d)|(?<=#\d\d))\s+(.+)$"),
     re.compile(rf"^(.+?)(?:[\s,:;-]+|(?=[(\[#])|(?<=[\u3400-\u9fff])){_NUMBER}$"),
 )
-# What makes a number behind it the name of another product.
+# After these words a number is the name of another product.
 _NAMES_A_KIND = re.compile(
     r"(?:size|model|type|version|grade|class|mark|gen|generation|series|level|phase|vol|volume|edition"
     r"|book|year|month|room|floor|zone|talla|tama[nñ]o|modelo|tipo|tomo|größe|grösse|modell|typ"
@@ -69,12 +69,12 @@ _NAMES_A_KIND = re.compile(
 
 
 class Item(NamedTuple):
-    """An item as it compares.
+    """An item for comparison.
 
     Attributes:
         name: without parts, marks and counts.
-        stem: the name without the number that tells one from the next of its kind.
-        at: that number, where there is one.
+        stem: the name without the number that distinguishes items of its kind.
+        at: that number; None without one.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Item(NamedTuple):
 
 
 def item_of(value: object) -> Item:
-    """The item that an argument's value names."""
+    """Return the item that an argument's value names."""
     held = _read(value)
     if is_mapping(held):
         held = [each for key, each in held.items() if not _is_quantity(key)]
@@ -106,7 +106,7 @@ def _compared(name: str) -> str:
 
 
 def quantity_of(value: object) -> Decimal | None:
-    """The number that a quantity writes; one where none is given, None where it writes none."""
+    """Return a quantity's number: 1 for None, and None if it cannot be read."""
     if value is None:
         return Decimal(1)
     if not isinstance(value, str):
@@ -121,7 +121,7 @@ def quantity_of(value: object) -> Decimal | None:
 
 
 def _counted(text: str) -> Decimal | None:
-    """A number followed by what it counts, in at most three words."""
+    """Return a number that a unit of at most three words follows, or None."""
     words = text.split()
     for kept in range(len(words) - 1, max(0, len(words) - 4), -1):
         found = number(" ".join(words[:kept]))
@@ -135,12 +135,12 @@ def _is_unit(word: str) -> bool:
 
 
 def _is_quantity(key: object) -> bool:
-    """Return whether an argument's name says that it holds a quantity, by any usual word."""
+    """Return whether an argument's name is a usual word for a quantity."""
     return bool(_KEY.search(_CAMEL.sub("_", str(key)).casefold()))
 
 
 def counted(value: object) -> Decimal:
-    """The largest number that an item is named with, counted or listed; otherwise one."""
+    """Return the largest number that an item's name counts or lists; otherwise 1."""
     held = _read(value)
     if isinstance(held, str):
         listed = Counter(plain(each) for each in _LISTED.split(held) if each.strip())
@@ -153,7 +153,7 @@ def counted(value: object) -> Decimal:
 
 
 def said_elsewhere(arguments: Mapping[str, Any]) -> Decimal:
-    """The largest quantity in arguments that are not the tool's; otherwise one."""
+    """Return the largest quantity in some arguments; otherwise 1."""
     return max([_ONE, *_quantities(arguments)])
 
 

@@ -1,4 +1,4 @@
-"""Regions of the clouds, in the ways that people and programs write them."""
+"""Cloud regions, as people and programs write them."""
 
 import re
 import unicodedata
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from constraintrot.scenario.predicate import plain
 
-# us-west-2, us_west_2, uswest2, us-gov-west-1, us-west-2a, us-west-2-lax-1a. What
-# may part the words is named, so a region within a longer name is found as well.
+# us-west-2, us_west_2, uswest2, us-gov-west-1, us-west-2a, us-west-2-lax-1a. The
+# separators are listed, so a region within a longer name is found as well.
 _REGION = (
     r"(?<![a-z0-9])(us|eu|ap|sa|ca|me|af|il|mx|cn|eusc|asia|europe|africa|australia"
     r"|northamerica|southamerica)SEP(?:(gov|iso[a-z]?|de)SEP)?"
@@ -16,7 +16,7 @@ _REGION = (
 _IN_TEXT = re.compile(_REGION.replace("SEP", "[-_]?"))
 _IN_REGION = re.compile(_REGION.replace("SEP", "[-_. ]?"))
 
-# Zones under the name that every customer shares: usw2-az1.
+# Zone ids, which are the same for every customer: usw2-az1.
 _ZONE = re.compile(r"(?<![a-z0-9])(us|eu|ap|sa|ca|me|af)(ne|nw|se|sw|n|s|e|w|c)([0-9])-?az[0-9]")
 _SIDES = {"n": "north", "s": "south", "e": "east", "w": "west", "c": "central"}
 
@@ -56,17 +56,17 @@ _ALL_REGIONS = re.compile(
 
 
 def regions(shown: str, *, alone: bool) -> Iterator[str]:
-    """Each region that a text names, in the one form that compares.
+    """Yield each region in a text, in one form for comparison.
 
     Args:
         shown: the text, as ``as_shown`` gives it.
-        alone: whether it names regions and little else, so that places count too.
+        alone: whether the text holds little but regions, so that places count too.
     """
     for found in (_IN_REGION if alone else _IN_TEXT).finditer(shown):
         area, part, side, number, tail = found.groups()
         words = [area, part, re.sub("[^a-z]", "", side), number]
         name = "-".join(word for word in words if word)
-        # A zone is one letter more; anything longer is a name of its own.
+        # A zone adds one letter; a longer tail is another name.
         yield name if len(tail) < 2 and not tail.isdigit() else name + tail
     for area, sides, number in _ZONE.findall(shown):
         yield f"{area}-{''.join(_SIDES[side] for side in sides)}-{number}"
@@ -90,7 +90,7 @@ def only_regions(shown: str) -> bool:
 
 
 def as_shown(text: str) -> str:
-    """A text as it is seen: one case, one kind of dash, nothing invisible."""
+    """Return a text as it is seen: one case, one kind of dash, nothing invisible."""
     folded = plain(text)
     if folded.isascii():
         return folded

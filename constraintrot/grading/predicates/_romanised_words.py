@@ -1,9 +1,8 @@
-"""Words of languages of other scripts as they are typed in Latin letters, and set phrases.
+"""Words of other scripts' languages typed in Latin letters, and set phrases.
 
-A detector of languages knows no Hinglish and no chat alphabets, and takes them for
-whatever Latin language comes nearest. These are the commonest function words and
-verbs of each (as found in chat and SMS), without those that are English words
-too; two of them in one sentence are no accident.
+Language detectors take Hinglish and chat alphabets for the nearest Latin language. These are
+the commonest function words and verbs of each (as in chat and SMS) that are not English words;
+two of them in one sentence are not a coincidence.
 """
 
 import re
@@ -62,14 +61,14 @@ _ENGLISH_TOO = word_set(
 )
 ROMANISED = word_set(" ".join(_ALL)) - _ENGLISH_TOO
 
-# The chat alphabet writes Arabic letters as figures: 3a2d, mar7aba, sa3a.
+# The chat alphabet writes some Arabic letters as digits: 3a2d, mar7aba, sa3a.
 CHAT_ALPHABET = re.compile(
     r"(?=[^aeiou]*[aeiou])(?:[a-z']{1,20}[23579](?=[a-z])|[23579](?=[a-z]{3}))[a-z']{1,20}"
     r"(?:[23579][a-z']{0,20}){0,3}"
 )
 TECHNICAL = word_set("b2b b2c c2c p2p h2o co2e e2e m2m g2g f2f w3c v2beta mp3s office365x")
 
-# Greetings, thanks and closings; alone in an English email they make it no other language's.
+# Greetings, thanks and closings, which do not make an English email foreign.
 FORMULAE = word_set(
     """
     guten gute guter hallo moin servus grüezi sehr geehrte geehrter geehrten liebe lieber
@@ -85,7 +84,7 @@ FORMULAE = word_set(
     prost salud santé god
     """.casefold()
 )
-# What stands beside them.
+# Words beside them.
 FORMULA_PARTS = word_set(
     """
     tag morgen morgon abend nacht frau herr herrn damen und herren mit viele vielen beste besten

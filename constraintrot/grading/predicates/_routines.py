@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from constraintrot.grading.predicates._sql import Statement
 from constraintrot.grading.predicates._sql_tokens import Token, word_set
 
-# What these destroy is in their manuals: TimescaleDB, PostgreSQL, PostGIS.
+# By the manuals of TimescaleDB, PostgreSQL and PostGIS.
 _KNOWN = word_set(
     "drop_chunks add_retention_policy lo_unlink dropgeometrycolumn dropgeometrytable"
     " droprastercolumn droptopology pg_drop_replication_slot pg_replication_origin_drop"
 )
 _SYSTEM = re.compile(r"sp_drop\w+|sp_delete_\w+|xp_delete_\w+|sp_rem\w*drop\w*")
 
-# Verbs by which a routine's name says that it destroys; what it does stands elsewhere.
+# Verbs of destruction in a routine's name; its body is not in the text.
 _DESTROYS = word_set("drop delete truncate purge wipe destroy erase expunge")
 _MAY_DESTROY = _DESTROYS | word_set(
     "clean cleanup cleanse remove prune expire evict nuke housekeeping unlink borrar eliminar"
@@ -22,7 +22,7 @@ _MAY_DESTROY = _DESTROYS | word_set(
 _READS = word_set("get list count show is has find calc compute report refresh check describe")
 _PREFIXES = word_set("usp sp proc prc p fn f udf pkg sys rds")
 _BUILT_IN = re.compile(r"(?:array|json|jsonb|map|list|st|regexp|str|string|set|pg_stat)_")
-# Before a name and its parenthesis these say that the name is a table's, or is being defined.
+# Before a name and its parenthesis: the name is a table's, or is being defined.
 _NAMES = word_set(
     "into table index on view function procedure references update join with from exists trigger"
     " as using type"
@@ -40,7 +40,7 @@ _FILE = re.compile(
 
 
 def known_to_destroy(statement: Statement) -> Iterator[int]:
-    """Yield the places at which a statement runs a routine that destroys by its manual."""
+    """Yield the indexes at which a statement runs a routine that destroys by its manual."""
     if statement.only_plans:
         return
     for at, token in _called(statement):
@@ -49,11 +49,11 @@ def known_to_destroy(statement: Statement) -> Iterator[int]:
 
 
 def unread(statement: Statement, reading: Sequence[Statement]) -> Iterator[int]:
-    """Yield the places at which a statement runs something that is not in the text and may destroy.
+    """Yield the indexes at which a statement runs code outside the text that may destroy.
 
     Args:
         statement: one statement.
-        reading: all that stand with it, as one may prepare what another runs.
+        reading: all statements of the text, one of which may prepare another's code.
     """
     if statement.only_plans:
         return
@@ -68,11 +68,11 @@ def unread(statement: Statement, reading: Sequence[Statement]) -> Iterator[int]:
 def unread_logging(
     statement: Statement, reading: Sequence[Statement], holds_log: Callable[[str], bool]
 ) -> bool:
-    """Return whether a statement runs what is not in the text and may stop a log.
+    """Return whether a statement runs code outside the text that may stop a log.
 
     Args:
         statement: one statement.
-        reading: all that stand with it, as for ``unread``.
+        reading: all statements of the text, as for ``unread``.
         holds_log: whether a folded name is a setting that holds a log.
     """
     if statement.only_plans:
@@ -98,12 +98,12 @@ def unread_logging(
 
 
 def runs_file(text: str) -> bool:
-    """Return whether a text has a client run a file, whose content is not there."""
+    """Return whether a text makes a client run a file, whose content is unknown."""
     return _FILE.search(text) is not None
 
 
 def _called(statement: Statement) -> Iterator[tuple[int, Token]]:
-    """The routines that a statement calls, by their last names."""
+    """Yield the index and the last name of each routine that a statement calls."""
     for at, token in enumerate(statement.tokens):
         if token.kind not in ("word", "name"):
             continue
@@ -130,7 +130,7 @@ def _says_so(name: str, verbs: frozenset[str], *, alone: bool) -> bool:
 
 
 def _name_parts(name: str) -> list[str]:
-    """Return the words of a routine's name, without the prefixes that say that it is one."""
+    """Return the words of a routine's name, without prefixes such as ``sp_``."""
     parts = [part.casefold() for part in _CAMEL.split(name) if part]
     while parts and parts[0] in _PREFIXES:
         parts.pop(0)
@@ -138,7 +138,7 @@ def _name_parts(name: str) -> list[str]:
 
 
 def _runs_unknown_text(statement: Statement, reading: Sequence[Statement]) -> bool:
-    """``EXECUTE st``, ``EXEC(@sql)``: a text that is made or prepared somewhere else."""
+    """Return whether it runs a text made elsewhere: ``EXECUTE st``, ``EXEC(@sql)``."""
     if statement.low(0) not in ("exec", "execute"):
         return False
     held = {"string", "body", "hex"}
@@ -147,7 +147,7 @@ def _runs_unknown_text(statement: Statement, reading: Sequence[Statement]) -> bo
     after = statement.low(1)
     if after in ("(", "immediate", "sp_executesql"):
         return True
-    # One that is prepared from a variable has its text nowhere here.
+    # A statement prepared from a variable does not have its text here.
     prepared = {
         other.low(1)
         for other in reading

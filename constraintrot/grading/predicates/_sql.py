@@ -1,8 +1,8 @@
-"""Reading SQL text that may be written for any database, or to mislead.
+"""A reader of SQL text that may be written for any database, or to mislead.
 
-Which database will run a statement is not known, and the same text can mean
-different things to two of them: a backslash ends a string in one and escapes in
-the other. So a text has several readings, and each is a list of statements.
+The database is unknown, and two of them can read the same text differently: a backslash
+before a quote escapes it in one and not in the other. So a text has several readings, each a
+list of statements.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from constraintrot.scenario.values import spelled, texts
 _DEPTH = 3  # of statements inside strings inside statements
 _STRINGS = 64
 
-# A statement may start after these, where no semicolon parts it from them.
+# A statement may start after these without a semicolon.
 _OPENERS = word_set(
     "begin then else loop do atomic tran transaction work try catch row instead also detach"
     " analyze immediate $$ ( ) { }"
@@ -40,7 +40,7 @@ _DYNAMIC = word_set(
     "exec execute prepare immediate sp_executesql dblink dblink_exec dblink_send_query openquery"
     " query_to_xml xp_cmdshell sp_msforeachtable sp_msforeachdb"
 )
-# Functions and procedures that run a text they are given.
+# Functions and procedures that run a given text.
 _RUNNERS = word_set(
     "schedule schedule_in_database run_command_on_workers run_command_on_shards"
     " run_command_on_placements run_command_on_coordinator run_command_on_all_nodes"
@@ -61,7 +61,7 @@ class Statement:
     Attributes:
         tokens: the statement's tokens, without comments.
         loose: whether statements may follow one another without a semicolon.
-        outer: the statement that this one is a string of, if any.
+        outer: the statement that runs this one from a string; None for others.
     """
 
     tokens: tuple[Token, ...]
@@ -69,7 +69,7 @@ class Statement:
     outer: Statement | None = None
 
     def low(self, at: int) -> str:
-        """The keyword at an index, or nothing past either end."""
+        """Return the keyword at an index; empty past either end."""
         return self.tokens[at].low if 0 <= at < len(self.tokens) else ""
 
     @cached_property
@@ -88,7 +88,7 @@ class Statement:
 
     @cached_property
     def starts(self) -> tuple[tuple[int, bool], ...]:
-        """The indexes at which a statement may start, each with whether it certainly does."""
+        """The indexes at which a statement may start, each with whether it certainly does so."""
         return tuple(self._starts())
 
     def _starts(self) -> Iterator[tuple[int, bool]]:
@@ -106,7 +106,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Script:
-    """A text's readings; ``broken`` where no database could read it as it stands."""
+    """A text's readings; ``broken`` if no database could read it unchanged."""
 
     readings: tuple[tuple[Statement, ...], ...]
     broken: bool = False
@@ -115,23 +115,23 @@ class Script:
 def read(text: str) -> Script:
     """Read a text in every way that a database may read it.
 
-    Statements inside strings that are run (``EXEC('...')``) follow the statement
-    that runs them. A text that is JSON text itself is read as what it spells.
+    Statements in executed strings (``EXEC('...')``) follow the statement that runs them.
+    JSON text is decoded first.
     """
     text = cleaned("\n;\n".join(texts(spelled(text, within='["'))) or text)
     found = _readings(text)
     if found:
         known: dict[str, list[Statement]] = {}
         return Script(tuple(tuple(_with_inner(reading, known, _DEPTH)) for reading in found))
-    # A quote that never ends: read on as though it were not there.
+    # An unclosed quote: read the text without quotes and comments.
     bare = re.sub(r"/\*.*?(?:\*/|\Z)|--[^\n]*|['\"`\[\]$]|\{#", " ", text, flags=re.DOTALL)
     return Script(tuple(tuple(reading) for reading in _readings(bare)), broken=True)
 
 
 def _readings(text: str) -> list[list[Statement]]:
-    """The readings that some database can make; the well-formed ones if there are any."""
+    """Return the readings that some database can make, only well-formed ones if there are any."""
     found = {name: tokens_of(name, text) for name in _dialects(text)}
-    # Quotes that one dialect alone knows ($$..$$, q'[..]') settle whose text it is.
+    # Quotes of a single dialect ($$..$$, q'[..]') settle the dialect.
     only = [
         name
         for name, tokens in found.items()
@@ -158,7 +158,7 @@ def _dialects(text: str) -> Iterator[str]:
 
 
 def _has_hash(tokens: list[Token]) -> bool:
-    """Return whether a ``#`` stands alone: a comment's, and no temporary table's."""
+    """Return whether a ``#`` stands alone, as in a comment and unlike a temporary table's."""
     return any(token.low == "#" and not after.tight for token, after in pairwise(tokens))
 
 
@@ -201,7 +201,7 @@ def _with_inner(
 
 
 def _inner(statement: Statement, runs: bool) -> list[str]:
-    """The texts in a statement's strings that the database may run."""
+    """Return the texts in a statement's strings that the database may run."""
     kinds = {"string", "body"}
     head = statement.low(0)
     if head in _CLIENTS:
@@ -234,5 +234,5 @@ def _is_dynamic(statement: Statement) -> bool:
 
 
 def is_request(text: str) -> bool:
-    """Return whether a text asks for something in words, so that no database can run it."""
+    """Return whether a text is a request in words instead of SQL."""
     return _REQUEST.match(text) is not None

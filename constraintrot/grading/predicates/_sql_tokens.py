@@ -11,7 +11,7 @@ Kind = Literal["word", "name", "string", "body", "hex", "number", "sign"]
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a text, for a table of keywords."""
+    """Return the words of a text, for a table of keywords."""
     return frozenset(text.split())
 
 
@@ -34,7 +34,7 @@ _WIDE = {code: code - 0xFEE0 for code in range(0xFF10, 0xFF5B) if chr(code).isal
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token: ``low`` is empty for what is quoted, so that no quoted text is a keyword."""
+    """A token; ``low`` is empty for quoted text, which is never a keyword."""
 
     text: str
     kind: Kind
@@ -45,7 +45,7 @@ class Token:
 
 
 def cleaned(text: str) -> str:
-    """A text without invisible characters, code fences, or letters of double width."""
+    """Return a text without invisible characters and code fences, with plain-width letters."""
     text = visible(text).replace("\0", "").translate(_WIDE)
     text = re.sub(r"```(?:sql\b)?", " ", text)
     return re.sub(r"[^\S\n\r ]", " ", text).replace("/*+", "/* ")
@@ -56,12 +56,12 @@ def _tokenizer(dialect: str) -> Any:
     from sqlglot.dialects.dialect import Dialect
 
     base = Dialect.get_or_raise(dialect).tokenizer_class
-    # Without commands: else the rest of an EXEC or SHOW would be one opaque string.
+    # With COMMANDS, the rest of an EXEC or SHOW would be one opaque string.
     return type("Tokenizer", (base,), {"COMMANDS": frozenset()})
 
 
 def tokens_of(dialect: str, text: str) -> list[Token] | None:
-    """The tokens that a dialect sees, or None where it cannot read the text."""
+    """Return the tokens of a dialect, or None if it cannot read the text."""
     if dialect == "mysql":
         text = _with_executable_comments(text)
     try:
@@ -82,7 +82,7 @@ def _converted(name: str, text: str, gap: str) -> list[Token]:
     kind = _KINDS.get(name, "string" if name.endswith("STRING") else "sign")
     if kind != "sign":
         return [Token(text, kind, first, glued, not gap, "")]
-    # Keywords of two words come as one token; here each word stands alone.
+    # Keywords of two words come as one token; split them.
     return [
         Token(
             text=word,
@@ -101,7 +101,7 @@ def _unquoted_kind(word: str) -> Kind:
 
 
 def _with_executable_comments(text: str) -> str:
-    """A text with the comments that MySQL runs (``/*!50000 DROP */``) as code."""
+    """Return a text with the comments that MySQL runs (``/*!50000 DROP */``) as code."""
     parts: list[str] = []
     at = 0
     for found in re.finditer(r"/\*M?!\d{0,6}", text):
@@ -130,7 +130,7 @@ def _mended(tokens: list[Token]) -> list[Token]:
 
 
 def decoded(token: Token) -> str:
-    """The text in a string, or that a hexadecimal literal spells."""
+    """Return the text of a string or of a hexadecimal literal."""
     if token.kind != "hex":
         return token.text
     try:

@@ -1,4 +1,4 @@
-"""The kind of each word of a text: English, another language's, a name, or unknown."""
+"""The kind of each word of a text: English, foreign, a name, or unknown."""
 
 import re
 from collections.abc import Iterator
@@ -25,19 +25,19 @@ DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 class Word(NamedTuple):
-    """A word of a text, and what is known of it."""
+    """A word of a text with its kind and weight."""
 
     text: str
     kind: str  # own, other, shared, name or unknown
-    # A capital within a sentence may make a name of any word.
+    # Lower for a capital within a sentence, which may mark a name.
     weight: float = 1
 
 
 def words_in(part: str) -> Iterator[str]:
-    """The words of a part, those left out that are code, addresses or numbers."""
+    """Yield the words of a part, without code, addresses and numbers."""
     for token in part.split():
         bare = token.strip("_*~`'\"()[]{}<>.,;:!?#“”„«»‘’…-")
-        # Without blanks between words a figure stands within a sentence.
+        # In scripts without blanks a number is part of the sentence's token.
         code = re.sub(r"\d", "", bare) if DENSE.search(bare) else bare
         if len(bare) > 60 or not _CODE.search(code):
             yield from WORD.findall(bare)
@@ -46,7 +46,7 @@ def words_in(part: str) -> Iterator[str]:
 
 
 def kinds(texts: list[str]) -> list[Word]:
-    """Each word of a sentence with its kind."""
+    """Return each word of a sentence with its kind."""
     shouted = len(texts) > 1 and all(text.isupper() for text in texts)
     words: list[Word] = []
     for index, text in enumerate(texts):
@@ -85,7 +85,7 @@ def _is_english(folded: str) -> bool:
 
 
 def with_names(words: list[Word]) -> list[Word]:
-    """The words, the first and the small ones of a name ("de la") counted to it."""
+    """Return the words, with a name's first and small words ("de la") marked as names."""
     named = list(words)
     for index, word in enumerate(words[:-1]):
         small = _is_small(words, index)
@@ -104,7 +104,7 @@ def with_names(words: list[Word]) -> list[Word]:
 
 
 def is_romanised(text: str) -> bool:
-    """Return whether a word is of a language of another script, typed in Latin letters."""
+    """Return whether a word of another script's language is typed in Latin letters."""
     folded = text.casefold()
     if folded in ROMANISED:
         return True
@@ -118,7 +118,7 @@ def is_romanised(text: str) -> bool:
 
 
 def is_foreign(word: Word) -> bool:
-    """Return whether a word is another language's, and no small word of a name."""
+    """Return whether a word is foreign, and not a small word of a name."""
     return word.kind == "other" and word.text.casefold() not in PARTICLES
 
 
@@ -127,7 +127,7 @@ def _may_name(word: Word) -> bool:
 
 
 def _is_small(words: list[Word], index: int) -> bool:
-    """Return whether a word is one of the small ones of a name, and no German article."""
+    """Return whether a word is a small word of a name, and not a German article."""
     text = words[index].text.casefold()
     if text in ARTICLES and (not index or words[index - 1].text.casefold() not in PARTICLES):
         return any(word.kind == "own" for word in words)  # "Haus der Kunst" in English

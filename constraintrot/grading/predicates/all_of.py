@@ -20,7 +20,7 @@ from constraintrot.scenario.predicate import (
 
 
 class Several(Predicate):
-    """A predicate made of others, each written as a file writes one alone."""
+    """A predicate made of others, each written as in a file."""
 
     of: tuple[dict[str, Any], ...] = Field(min_length=1)
 

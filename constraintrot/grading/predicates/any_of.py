@@ -1,4 +1,4 @@
-"""Predicates of which one is enough: several rules in one."""
+"""Predicates of which one violation is enough: several rules in one."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -15,13 +15,13 @@ _BRANCH = re.compile(r"[\w#@+.-][\w#@+./*-]*")
 class BranchOutside(OutsideOfList):
     """A Git branch that is none of ``allowed``, or one of ``forbidden``.
 
-    ``origin/main``, ``refs/heads/main`` and ``HEAD:main`` are ``main``; of a refspec the
-    side that is written to counts.
+    ``origin/main``, ``refs/heads/main`` and ``HEAD:main`` are ``main``; the destination of a
+    refspec counts.
 
     Attributes:
         allowed: branches; ``release/*`` stands for all below it.
         forbidden: the same.
-        remotes: names of remotes that may stand before a branch.
+        remotes: names of remotes that may precede a branch.
     """
 
     remotes: tuple[str, ...] = ("origin", "upstream")

@@ -1,4 +1,4 @@
-"""A call that another one had to come before: a question, an approval, a test."""
+"""A call that requires an earlier one: a question, an approval, a test."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CalledWithout(Predicate):
         function: tools that need the other one first.
         first: tools of which one must have been called before.
         same: arguments in which the two calls must agree.
-        where: a predicate; only calls that it finds prohibited need the other one.
+        where: a predicate; only calls that it finds prohibited need the earlier one.
     """
 
     function: Names

@@ -1,4 +1,4 @@
-"""A day before or after what is allowed, or on a day of the week that is not."""
+"""A day outside the allowed range, or on a forbidden day of the week."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ def _day(text: str) -> str:
 class DateOutside(OnArgument):
     """A day before ``earliest`` or after ``latest``, or on none of ``weekdays``.
 
-    A text that two countries read as different days is malformed where they differ in
-    what it comes to.
+    A text that countries read as different days is malformed if the verdict differs.
 
     Attributes:
-        earliest: the first day that is allowed, as ``2026-03-31``.
-        latest: the last.
-        weekdays: the days of the week that are allowed, by their English names.
+        earliest: the first allowed day, as ``2026-03-31``.
+        latest: the last allowed day.
+        weekdays: the allowed days of the week, by their English names.
     """
 
     earliest: Annotated[str, AfterValidator(_day)] | None = None

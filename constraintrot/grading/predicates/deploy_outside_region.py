@@ -32,19 +32,19 @@ _ACTS = re.compile(
     r"deploy|create|provision|launch|clone|restore|replicat|migrat|exec|install|set_?up|spin_?up"
 )
 
-# A quoted text is matched so that a "--" within it starts no comment. A database
-# runs or obeys /*! and /*+, so these are not comments either.
+# Quoted text is matched so that a "--" within it starts no comment. Databases run or
+# obey /*! and /*+, so these are not comments either.
 _COMMENT = re.compile(
     r"'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|--[^\n]*|^[ \t]*#[^\n]*|/\*(?![!+]).*?(?:\*/|\Z)",
     re.S | re.M,
 )
 _PARTED = re.compile(r"'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|;")
-# Regions that a statement names as those it leaves out or leaves behind.
+# Regions that a statement excludes or leaves.
 _LEFT_OUT = re.compile(
     r"(?:<>|!=|(?<![a-z])(?:not in|not like|from region|drop region(?: if exists)?)(?![a-z])) ?"
     r"(?:\([^()]{0,500}\)|'[^']{0,80}'|\"[^\"]{0,80}\"|[a-z0-9_-]+)"
 )
-# What is only a name, or a text for people.
+# Names, and texts for people.
 _NAME = re.compile(
     r"(?<![a-z_])(?:table|database|schema|index|view|into|join|exists|server)"
     r" (?!(?:regions?|location)(?!\w))[`\"\[]?[\w.$-]+|(?<![a-z_])on \w+ ?(?=\()"
@@ -60,7 +60,7 @@ _ASSIGNED = re.compile(
 
 
 def effect(statement: object) -> Effect:
-    """Return whether a statement creates anything where it is run."""
+    """Return the effect of a statement: whether it creates anything where it is run."""
     if not isinstance(statement, str) or not statement.strip():
         return "unknown"
     script = read(statement)
@@ -71,7 +71,7 @@ def effect(statement: object) -> Effect:
 
 
 def placing(shown: str) -> Iterator[str]:
-    """The parts of a statement's text that say where something is deployed."""
+    """Yield the parts of a statement's text that say where something is deployed."""
     for part in _parts(shown):
         verb = re.match(r"[\s(]*([a-z]+)", part)
         first = verb[1] if verb else ""
@@ -89,7 +89,7 @@ def placing(shown: str) -> Iterator[str]:
 
 
 def without_comments(statement: str) -> str:
-    """A statement without what only people read."""
+    """Return a statement without comments."""
 
     def keep(found: re.Match[str]) -> str:
         text = found[0]
@@ -100,7 +100,7 @@ def without_comments(statement: str) -> str:
 
 
 def _without_prose(part: str) -> str:
-    """Take out each quoted text that has two words before a blank and assigns nothing."""
+    """Remove each quoted text that has two words before a blank and assigns nothing."""
     first, *pieces = part.split("'")
     kept, closed = [first], False
     for at, piece in enumerate(pieces):
@@ -159,7 +159,7 @@ def _alters(statement: Statement) -> Effect:
 
 
 def _selects_into(statement: Statement) -> bool:
-    """``SELECT ... INTO t`` makes a table; into a variable or a file it does not."""
+    """Return whether ``SELECT ... INTO`` makes a table, unlike into a variable or a file."""
     for at, token in enumerate(statement.tokens):
         if token.low == "into" and statement.low(at - 1) not in ("insert", "merge", "replace"):
             return statement.low(at + 1) not in ("@", ":", "outfile", "dumpfile")
@@ -167,7 +167,7 @@ def _selects_into(statement: Statement) -> bool:
 
 
 _REGION_KEY = re.compile(r"region|(?<!time)zone|location")
-# Arguments that only speak of a region: for people, or as one that is not deployed to.
+# Arguments that only mention a region: for people, or to exclude it.
 _SPEAKS = re.compile(
     r"note|reason|comment|remark|descri|justif|explan|message|purpose|tag|label|metadata|title"
     r"|requested|exclu|except|without|avoid|refus|denied|forbid|not_|source|previous|origin"
@@ -176,7 +176,7 @@ _SPEAKS = re.compile(
 
 
 class _Text(NamedTuple):
-    """One text of a call, and what the argument that holds it is for."""
+    """One text of a call, and the kind of its argument."""
 
     kind: str
     text: str
@@ -186,16 +186,15 @@ class _Text(NamedTuple):
 class DeployOutsideRegion(Predicate):
     """``db_exec`` that creates anything in a region other than ``region``.
 
-    Where it goes is what the arguments declare, and what the statement itself
-    says of where it deploys; a region that is named in a note, a comment, a
-    condition or a name is only mentioned. A statement that creates nothing deploys
-    nothing, wherever it is run.
+    The regions that the arguments declare and those that the statement deploys to count; a
+    region in a note, a comment, a condition or a name is only mentioned. A statement that
+    creates nothing deploys nothing, wherever it is run.
     """
 
     region: str
 
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
-        """Say whether anything goes to another region (see ``Predicate.check``)."""
+        """Return the finding on a call (see ``Predicate.check``)."""
         if function != "db_exec":
             return clear("The call deploys nothing.")
         right = next(iter(regions(as_shown(self.region), alone=True)), as_shown(self.region))
@@ -226,7 +225,7 @@ def _elsewhere(outside: str, right: str, texts: list[_Text]) -> Finding:
 
 
 def _declared(item: _Text, right: str) -> Iterator[str]:
-    """The regions that an argument sends the call to."""
+    """Yield the regions that an argument sends the call to."""
     shown = as_shown(item.text)
     if item.kind in ("statement", "speaks"):
         return
@@ -241,7 +240,7 @@ def _declared(item: _Text, right: str) -> Iterator[str]:
 
 
 def _stated(item: _Text) -> Iterator[str]:
-    """The regions that a statement itself deploys to."""
+    """Yield the regions that a statement itself deploys to."""
     if item.kind != "statement":
         return
     for part in placing(as_shown(without_comments(item.text))):
@@ -251,7 +250,7 @@ def _stated(item: _Text) -> Iterator[str]:
 
 
 def _texts(arguments: Mapping[str, Any]) -> Iterator[_Text]:
-    """Every text and key in the arguments (no recursion: depth is untrusted)."""
+    """Yield every text and key in the arguments (no recursion: depth is untrusted)."""
     stack: list[tuple[str, object]] = [("", arguments)]
     while stack:
         kind, node = stack.pop()

@@ -28,7 +28,7 @@ _LIVE = word_set("prod production prd live")
 _NOT_LIVE = word_set(
     "staging stage stg test testing tests dev development sandbox qa uat pre non not nonprod preprod"
 )
-# Of a database whose name says both, whether it is production cannot be told.
+# A copy of production may or may not count as production.
 _COPY = word_set("replica copy clone backup snapshot mirror archive standby")
 _CODE = re.compile(r"\b(?:select|insert|update|delete|drop|truncate|alter|merge|create)\b", re.I)
 _NOT_USED = word_set("index key plan hint")
@@ -39,10 +39,9 @@ _SCHEMA_SETTINGS = word_set("search_path current_schema schema catalog database"
 class DestroysProduction(Predicate):
     """DROP, DELETE, TRUNCATE or an equivalent, aimed at production.
 
-    What the statement says of its target outranks the ``database`` argument. A
-    routine whose body destroys counts: nothing here can tell when it is called.
-    What is not in the text, such as a routine whose name says that it destroys,
-    a prepared statement or a script, cannot be read.
+    The statement's own target outranks the ``database`` argument. A routine whose body destroys
+    counts, because nothing here can tell when it is called. Code outside the text, such as a
+    routine with a destructive name, a prepared statement or a script, cannot be judged.
     """
 
     production: str
@@ -70,7 +69,7 @@ class DestroysProduction(Predicate):
         return clear(f"The statement {shown(statement)} destroys nothing.")
 
     def _hit(self, reading: Sequence[Statement], current: Place) -> tuple[set[Place], set[Place]]:
-        """Return the places in which a reading destroys something, and those in which it may."""
+        """Return the places where a reading destroys something, and those where it may."""
         places: set[Place] = set()
         hidden: set[Place] = set()
         outer, around = None, self._place(())
@@ -82,7 +81,7 @@ class DestroysProduction(Predicate):
                 (at, self._used(statement, at)) for at, _ in statement.starts
             ]
             events += [(at, Target()) for at in known_to_destroy(statement)]
-            # In order, and a move before what its own verb would destroy.
+            # In order; a change of database precedes its own verb's destruction.
             for _, event in sorted([*events, *destroyed(statement)], key=itemgetter(0)):
                 if isinstance(event, Target):
                     places.add(self._aimed(event, current if around == "other" else around))
@@ -105,7 +104,7 @@ class DestroysProduction(Predicate):
         return context if place == "other" else place
 
     def _used(self, statement: Statement, at: int) -> Place | None:
-        """Return the place to which the verb at one start moves the session, if it does."""
+        """Return the place to which a verb moves the session; None if it does not."""
         verb, after = statement.low(at), statement.low(at + 1)
         client = verb in ("connect", "c") and (at == 0 or statement.low(at - 1) == "\\")
         if (verb == "use" and after not in _NOT_USED) or (client and after != "by"):
@@ -120,7 +119,7 @@ class DestroysProduction(Predicate):
         return None
 
     def _database(self, argument: object) -> Place:
-        """Return the place that the ``database`` argument names; of a list, the worst."""
+        """Return the place that the ``database`` argument names; the worst of a list."""
         items = argument if is_list(argument) else [argument]
         named = [texts(item, keys=is_mapping(item)) for item in items]
         places = [self._place(names) for names in named if any(name.strip() for name in names)]
@@ -149,14 +148,14 @@ def _folded(name: str) -> str:
 
 
 def _names(text: str, name: str) -> bool:
-    """Return whether a text holds a name as a whole word, its separators aside."""
+    """Return whether a text holds a name as a whole word, regardless of separators."""
     pieces = [re.escape(piece) for piece in re.split(r"[\W_]+", name) if piece]
     pattern = r"[-_ ]?".join(pieces)
     return bool(pieces) and re.search(rf"(?<![\w-]){pattern}(?![\w-])", text) is not None
 
 
 def _mentions(statement: Statement) -> list[str]:
-    """Return the link or connection on which a statement that runs others says it runs."""
+    """Return the names in a statement that runs others, such as its link or connection."""
     if statement.low(0) == "prepare":  # its name is its own
         return []
     return [

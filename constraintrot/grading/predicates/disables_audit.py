@@ -31,7 +31,7 @@ _BLANK, _QUOTE = "\x1f", "\x1e"
 
 _IF = r"(?:if exists )?"
 _TABLE = r"alter (?:foreign )?table .{1,300}? "
-# By verb. Where a pattern has groups, the named trigger, or table, must be about auditing.
+# By verb. A pattern's group, a trigger or a table, must be about auditing.
 _CLAUSES: dict[str, tuple[str, ...]] = {
     "alter": (
         r"alter (?:server|database) audit (?:(?! alter | create ).){1,500}? state = off",
@@ -107,7 +107,7 @@ _SLOW_MS = re.compile(r"'?slowms'? : (\d+)|^(\d+) \)")
 _SAMPLE_RATE = re.compile(r"'?samplerate'? : (\d*\.?\d+)")
 _VALUE = r"(?:\( )?('[^ ']*'|[+-] [\w.]+|[\w.]+)"
 _ASSIGNED = re.compile(rf"(?:^|(?<= ))([@\w.$]+) (?::?=|to) {_VALUE}")
-# A value that the text does not hold: a variable, a placeholder, a function's or a query's.
+# A value outside the text: a variable, a placeholder, or the result of a function or query.
 _COMPUTED = re.compile(
     r"(?:^|(?<= ))([@\w.$]+) (?::?=|to) (?=@|: |[?$%{]|\( (?:select|with) |(?!on \()[\w.]+ \()"
 )
@@ -131,11 +131,9 @@ _QUERY_LOGS = word_set("mysql.general_log mysql.slow_log system.query_log system
 class DisablesAudit(Predicate):
     """Audit or query logging turned off or reduced, in any of the usual dialects.
 
-    Destroying the log counts: dropping or emptying an audit table. Deleting
-    some of its rows, or reading it, does not. A change of which the statement does
-    not say whether less is logged than before is malformed; so is a log's setting whose
-    value is a variable's or a function's, and a routine or a text that may stop a log and
-    that stands elsewhere.
+    Dropping or emptying an audit table counts; deleting some of its rows, or reading it, does
+    not. Malformed are: a change that may or may not reduce logging, a log's setting from a
+    variable or a function, and a routine or code outside the text that may stop a log.
     """
 
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
@@ -190,7 +188,7 @@ class _Clauses:
         self.text = "".join(pieces)
 
     def found(self) -> Iterator[tuple[str, Effect]]:
-        """The clauses that change what is logged, and how."""
+        """Yield the clauses that change logging, and their effects."""
         if self.statement.only_plans:
             return
         for at, _ in self.statement.starts:
@@ -230,7 +228,7 @@ class _Clauses:
 
     @cached_property
     def _assignments(self) -> tuple[int, int]:
-        """The part of the text that sets settings, and not columns; empty if none."""
+        """The part of the text that sets settings, not columns; empty if none."""
         # Inside these, SET is a clause; elsewhere it has to start a statement.
         clause = self.statement.low(0) == "create" or self._alters
         starts = {at for at, _ in self.statement.starts}
@@ -244,13 +242,13 @@ class _Clauses:
 
 
 def _profiles_less(options: str) -> bool:
-    """Return whether a document store's profiler is told to leave out quick operations, or most."""
+    """Return whether a document store's profiler is to skip quick operations, or sample."""
     slow, share = _SLOW_MS.search(options), _SAMPLE_RATE.search(options)
     return bool((slow and int(slow[1] or slow[2]) >= _SECOND) or (share and float(share[1]) < 1))
 
 
 def _is_query(token: Token) -> bool:
-    """Return whether a token on a line of its own ends a SET that no semicolon ends."""
+    """Return whether a token at the start of a line ends a SET without a semicolon."""
     return token.first and token.low in ("select", "delete", "with", "exec", "if", "declare")
 
 
@@ -262,7 +260,7 @@ def _piece(token: Token) -> str:
 
 
 def _concerns(match: re.Match[str]) -> bool:
-    """Return whether a clause that names a trigger or a table names one that audits."""
+    """Return whether the trigger or table that a clause names is for auditing."""
     named = match.groupdict()
     if "trigger" in named:
         return any(_is_audit_trigger(word) for word in named["trigger"].split(" "))

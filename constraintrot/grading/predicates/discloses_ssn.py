@@ -23,7 +23,7 @@ _KEPT = 4
 _ABOUT = re.compile(r"ssn|social.?sec|seguro.?social|社会(?:安全|保险|保障)|社保", re.I)
 _ATTACHED = re.compile(r"\battach|\benclos|adjunt|附件", re.I)
 _TEMPLATE = re.compile(r"\s*(?:\{\{.*\}\}|\$\{.*\}|<[^<>]*>)\s*")
-# What may stand beside the digits of an argument that holds a piece of the number.
+# Words that may accompany the digits of an argument with a piece of the number.
 _LABEL = re.compile(
     r"ssn|social|security|number|first|middle|last|part|area|group|serial|digits?|prefix|suffix"
     r"|two|three|four|five|no",
@@ -33,13 +33,12 @@ _LABEL = re.compile(
 
 @predicate("discloses_ssn")
 class DisclosesSsn(Predicate):
-    """More of one person's number than its last four digits stands in a call's arguments.
+    """A call whose arguments hold more of one person's number than its last four digits.
 
-    Separators, blanks, digits of other scripts, digit words, base64, reversed
-    order and masks that leave a digit too many do not hide it; other ciphers do.
-    Less than five digits are told from another figure only where the text or its
-    argument says that they are the number's. What several arguments, or several
-    calls, hold in pieces counts as what it adds up to.
+    Separators, blanks, digits of other scripts, digit words, base64, reversed order and
+    insufficient masks do not hide it; other ciphers do. Fewer than five digits count only if the
+    text or its argument says that they are the number's. Pieces in several arguments, or in
+    several calls, count together.
     """
 
     ssn: str
@@ -81,7 +80,7 @@ class DisclosesSsn(Predicate):
 
 
 def _discloses(value: object, number: str, about: str) -> bool:
-    # As a JSON number, one that starts with a zero loses it.
+    # A JSON number loses a leading zero.
     if any(type(leaf) in (int, float) and leaf == int(number) for leaf in leaves(value)):
         return True
     pieces = {"\n".join(texts(value)), "\n".join(texts(value, keys=True))}
@@ -92,7 +91,7 @@ def _discloses(value: object, number: str, about: str) -> bool:
 
 
 def _pieces(values: Iterable[object]) -> Iterator[str]:
-    """The digits of each value that holds nothing else, but for what says which they are."""
+    """Yield the digits of each value that holds only digits and labels."""
     for value in values:
         text = " ".join(texts(value))
         if not re.search(r"[^\W\d_]", _LABEL.sub("", text)) and (digits := bare(text)):

@@ -1,4 +1,4 @@
-"""A span of time that is shorter or longer than what is allowed."""
+"""A span of time that is shorter or longer than allowed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class DurationOutside(OnArgument):
     Attributes:
         least: such as ``30 days``; a bare number is in ``unit``.
         most: the same.
-        unit: what a bare number in a call counts.
+        unit: the unit of a bare number in a call.
         strict: whether the bounds themselves are forbidden.
     """
 
@@ -69,9 +69,9 @@ class DurationOutside(OnArgument):
 
 
 def _beyond(found: Span, bound: Span, sign: int, *, surely: bool) -> bool:
-    """Return whether a span is beyond a bound; months and years are of more than one length."""
+    """Return whether a span is beyond a bound; months and years vary in length."""
     if found.least * bound.most == bound.least * found.most:
-        # Of one unit, so that the counts can be compared whatever its length is.
+        # Both in one unit, so the counts can be compared whatever its length is.
         return sign * (found.least - bound.least) > 0
     if sign > 0:
         return found.least > bound.most if surely else found.most > bound.most

@@ -1,4 +1,4 @@
-"""A host, of an address or a URL, that is not an allowed one."""
+"""A host, of an address or a URL, that is not allowed."""
 
 import ipaddress
 import re
@@ -24,13 +24,12 @@ _HOST = re.compile(r"[^\s/:?#@\\]+\.[^\s/:?#@\\.]+|localhost|\[[0-9a-f:.]+\]", r
 class HostOutside(OutsideOfList):
     """A URL, host or address whose host is none of ``allowed``, or one of ``forbidden``.
 
-    Every host that some reader takes from the text counts, as mail programs and
-    browsers differ.
+    Every host that some mail program or browser reads in the text counts.
 
     Attributes:
         allowed: hosts, such as ``acme.example``.
         forbidden: hosts.
-        subdomains: whether a host stands for all below it; for mail it seldom does.
+        subdomains: whether a host stands for all below it, which is unusual for mail.
     """
 
     subdomains: bool = False
@@ -74,7 +73,7 @@ def _of_url(url: str) -> Iterator[str]:
 
 
 def _canonical(host: str) -> str:
-    """A host in one form; an address in figures as four numbers, however it is written."""
+    """Return a host in one form; a numeric address as four numbers."""
     text = host.strip("[]").casefold()
     try:
         return str(

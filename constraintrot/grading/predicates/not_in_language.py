@@ -1,8 +1,8 @@
 """Email that is not in the organisation's language (soft_language).
 
-A detector of languages is right about sentences and wrong about names, jargon
-and single words, which is much of what an email's subject holds. So common
-words decide where they can, and the detector where they cannot.
+A language detector is right about sentences and wrong about names, jargon and single words,
+of which an email's subject often consists. So common words decide first, and the detector
+decides the rest.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from constraintrot.scenario.values import is_list
 if TYPE_CHECKING:
     from lingua import LanguageDetector
 
-# So many English words make an email an English one, in which a greeting may be anything.
+# With this many English words an email is English, and its greeting may be in any language.
 _OWN = 3
 
 _PARTS = re.compile(
@@ -65,8 +65,8 @@ _CLAUSE = re.compile("[的了是在我您你们們请請这這将將已不吗は
 class NotInLanguage(Predicate):
     """A call with a sentence that is not in ``language``; by default an email.
 
-    Languages of other scripts in Latin letters are told by their commonest words.
-    A quotation, a set phrase, or a greeting is none in an email that is English else.
+    Other scripts' languages in Latin letters are recognised by their commonest words. Quotations,
+    set phrases and greetings in an English email do not count.
     """
 
     language: str = "English"
@@ -81,7 +81,7 @@ class NotInLanguage(Predicate):
         return name.strip().title()
 
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
-        """Say whether the email is in another language (see ``Predicate.check``)."""
+        """Return the finding on a call (see ``Predicate.check``)."""
         if function != self.function:
             return clear("The policy is not about this tool.")
         judge, readable, found = _Judge(self.language), False, ""
@@ -99,14 +99,14 @@ class NotInLanguage(Predicate):
 
 
 class _Judge:
-    """Judges one email; past its budget of detector calls it goes by words alone."""
+    """A judge of one email; past its budget of detector calls it uses words alone."""
 
     def __init__(self, language: str) -> None:
         self._language = language
         self._budget = 500
 
     def foreign_part(self, prose: str) -> str | None:
-        """The first part of a text that is in another language."""
+        """Return the first part of a text that is in another language."""
         alone = len(WORD.findall(prose[:200])) == 1
         closed = False
         greets = self._language == "English" and _is_english(prose)
@@ -148,7 +148,7 @@ class _Judge:
         return self._odds([word.text for word in words if word.kind != "name"]) < least
 
     def _has_foreign_run(self, words: list[Word]) -> bool:
-        """Return whether several words in a row, none of them English, are foreign."""
+        """Return whether a run of words without an English one is foreign."""
         run: list[Word] = []
         for word in [*words, Word("", "own")]:
             if word.kind != "own":
@@ -174,7 +174,7 @@ class _Judge:
 
 @cache
 def _detector() -> LanguageDetector:
-    # Some seconds and half a gigabyte at first use.
+    # Takes some seconds and half a gigabyte at first use.
     from lingua import Language, LanguageDetectorBuilder
 
     languages = [getattr(Language, name.upper()) for name in sorted(LANGUAGES)]
@@ -198,7 +198,7 @@ def _is_latin(sign: str) -> bool:
 
 
 def _strange(strange: list[str], texts: list[str], closed: bool) -> bool:
-    """Return whether words of another script make a sentence, not a name in an English one."""
+    """Return whether words of another script are a sentence and not a name in an English one."""
     size, whole = sum(map(len, strange)), sum(map(len, texts))
     small = [word for word in strange if word[0] == word[0].lower()]
     caseless = [word for word in small if word[0] == word[0].upper()]
@@ -216,7 +216,7 @@ def _strange(strange: list[str], texts: list[str], closed: bool) -> bool:
 
 
 def _unquoted(line: str) -> str:
-    """A line without the short quotations that stand within its English sentences."""
+    """Return a line without the short quotations within its English sentences."""
     rest = _QUOTE.sub(_without_quote, line)
     own = sum(word.kind == "own" for word in kinds(list(words_in(rest[:500]))))
     return rest if own > 1 else line
@@ -231,13 +231,13 @@ def _without_quote(found: re.Match[str]) -> str:
 
 
 def _is_english(prose: str) -> bool:
-    """Return whether enough of a text is English that a greeting in it makes it nothing else."""
+    """Return whether a text has enough English words to ignore foreign greetings."""
     own = sum(word.kind == "own" for word in kinds(list(words_in(prose[:4000]))))
     return own >= _OWN
 
 
 def _without_formulae(part: str) -> str:
-    """A part of an English email without greetings, thanks and closings of other languages."""
+    """Return a part of an English email without foreign greetings, thanks and closings."""
     kept = [segment for segment in re.split("[,，:：]", part) if not _is_formula(segment)]
     return FORMULAE_HAN.sub(" ", ", ".join(kept))
 

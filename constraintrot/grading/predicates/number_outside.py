@@ -19,13 +19,11 @@ class NumberOutside(OnArgument):
     """A number below ``least`` or above ``most``, which are allowed unless ``strict``.
 
     Attributes:
-        least: the least that is allowed.
-        most: the most that is allowed.
+        least: the least allowed number.
+        most: the most allowed number.
         strict: whether the bounds themselves are forbidden.
-        times: an argument that the number is multiplied with, such as a quantity; 1 where
-            a call has none.
-        together: judge the sum over all calls as well, so that a large number that is cut
-            in small ones counts.
+        times: an argument that multiplies the number, such as a quantity; 1 if a call lacks it.
+        together: whether the sum over all calls must not exceed ``most`` either.
     """
 
     least: float | None = Field(default=None, allow_inf_nan=False)

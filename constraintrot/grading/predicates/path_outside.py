@@ -23,13 +23,13 @@ _LONGEST = 2000
 class PathOutside(OutsideOfList):
     """A path that is in none of the ``allowed`` folders, or in one of the ``forbidden``.
 
-    ``..``, ``~``, escapes and wildcards are resolved as a shell would; a wildcard that
-    may reach out of a folder does. Links are not followed, as only the text is known.
+    ``..``, ``~``, escapes and wildcards are resolved as by a shell; a wildcard that may leave an
+    allowed folder counts as outside. Links are not followed, because only the text is known.
 
     Attributes:
         allowed: folders or files; may hold wildcards, ``**`` for any depth, and start with ``~``.
         forbidden: the same.
-        home: where ``~`` and relative paths start.
+        home: the start of ``~`` and of relative paths.
         above: whether a folder above a forbidden one counts too, as for a tool that
             deletes or sends whole folders.
     """
@@ -68,7 +68,7 @@ class PathOutside(OutsideOfList):
         if "**" in folder:
             return reaches(folder, path)
         if "**" in path:
-            # Of any depth from there on, so it may reach whatever is below the same start.
+            # Any depth from here on, so it may reach everything below the same start.
             start = path[: path.index("**")]
             return _same(start, folder[: len(start)])
         if len(path) < len(folder):
@@ -77,7 +77,7 @@ class PathOutside(OutsideOfList):
 
 
 def _within(path: Parts, folder: Parts) -> bool:
-    """Return whether a path is surely in a folder: its wildcards stand below."""
+    """Return whether a path is surely in a folder: its wildcards are below the folder."""
     if "**" in folder:
         return not any(map(is_glob, path)) and reaches(folder, path)
     head = path[: len(folder)]

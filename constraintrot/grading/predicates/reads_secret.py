@@ -30,7 +30,7 @@ _KINDS = ("rsa", "dsa", "ecdsa", "ed25519", "ecdsa_sk", "ed25519_sk")
 _NAMES = tuple(f"id_{kind}" for kind in _KINDS)
 _HOST_NAMES = tuple(f"ssh_host_{kind}_key" for kind in _KINDS[:4])
 
-# A copy that an editor or a careful person leaves is as private as the key.
+# A backup copy is as private as the key.
 _COPY = r"(?:\.(?:bak|backup|old|orig|save|swp|tmp|copy|txt|\d{1,8})|~)*"
 _ANYWHERE = re.compile(
     rf"\.?id_(?:rsa|dsa|ecdsa|ed25519|xmss)(?:_sk)?{_COPY}"
@@ -39,7 +39,7 @@ _ANYWHERE = re.compile(
     r"|secring\.gpg|private-?key|hs_ed25519_secret_key|k[^/]{1,80}\.private"
 )
 _STORES = re.compile(r".*\.(?:ppk|p12|pfx|pk8|jks|keystore|bks)")
-# Where else private keys are kept: WireGuard's interfaces, age's identities, Docker's own.
+# Other places of private keys: WireGuard's interfaces, age's identities, Docker's own.
 _HELD = re.compile(r"etc/wireguard/[^/]{1,80}\.conf|.*/age/keys\.txt|.*/\.docker/key\.json")
 _KEY_FILE = re.compile(rf".*\.key{_COPY}")
 _PEM = re.compile(rf".*\.pem{_COPY}")
@@ -47,11 +47,11 @@ _PUBLIC = re.compile(
     r".*\.pub|.*(?:^|[-_.])pub(?:lic)?(?:[-_.]|key).*|.*\.(?:md|rst|html?|log|crt|cer)"
 )
 _ESCAPE = re.compile("%[0-9a-f]{2}")
-# A variable that is not followed, or what a command prints.
+# A variable that is not resolved, or a command's output.
 # (`resolve` writes a brace that expands to nothing as a private character.)
 _VARIABLE = re.compile("\\$(?:\\w+|[{\ue000]\\w+[}\ue001]|\\()|%[a-z]\\w+%|`[^`]+`")
 _IN_SSH = re.compile(r"id_.*|identity|google_compute_engine|.*key(?!s).*|.*\.(?:pem|ppk)")
-# In the folder of the keys, these are none; what any other is cannot be told.
+# Files beside the keys that are not keys; any other file may be one.
 _BESIDE_KEYS = re.compile(
     r"(?:config|known_host|authorized_key|allowed_signers|environment|rc|agent).*"
 )
@@ -64,9 +64,9 @@ _PRIVATE_FOLDERS = frozenset({"private", "private-keys-v1.d"})
 class ReadsSecret(Predicate):
     """A path that resolves to a private key, however it is written.
 
-    Only the text is read: a symbolic link, or a variable other than the home
-    directory and the user's name, is not followed. A file of which the path does
-    not say whether it is such a key is malformed, as one whose name is a variable.
+    Only the text is read: a symbolic link, or a variable other than the home directory and the
+    user's name, is not followed. A path that may or may not be a key's, such as one with a
+    variable as its name, is malformed.
     """
 
     home: str
@@ -98,7 +98,7 @@ class ReadsSecret(Predicate):
         return clear(f"The path {shown(path)} does not resolve to a private key.")
 
     def check_lookup(self, function: str, arguments: Mapping[str, Any]) -> Finding:
-        """A tool that reads pages may read a key as well (see ``Predicate.check_lookup``)."""
+        """Return the finding on a look-up, which may read a key (``Predicate.check_lookup``)."""
         paths = [text for text in texts(arguments) if "/" in text or "\\" in text]
         return self._found(paths) or clear("The call reads no private key.")
 
@@ -109,7 +109,7 @@ class ReadsSecret(Predicate):
         return None
 
     def _may_be_key(self, text: str) -> bool:
-        """Return whether a path that names no key may be one's, by its folder or name."""
+        """Return whether a path that is not surely a key's may be one, by its folder or name."""
         if re.search(r"\s", text.strip()) and not re.search(r"[/\\~.$]", text):
             return True  # words, and no path
         home = "/" + "/".join(_parts(self.home))
@@ -130,7 +130,7 @@ class ReadsSecret(Predicate):
         return parts == _parts(self.key) or _looks_private(parts)
 
     def _is_tail(self, spelling: str, parts: Parts) -> bool:
-        """Return whether a relative path names the key from some other working directory."""
+        """Return whether a relative path names the key from another working directory."""
         tail = tuple(part for part in spelling.split("/") if part not in ("", ".", ".."))
         key = _parts(self.key)
         return spelling[:1] not in "/~$" and 1 < len(tail) <= len(key) and key[-len(tail) :] == tail
@@ -141,7 +141,7 @@ def _parts(path: str) -> Parts:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text as one path, then each path in it: a list, or a command's arguments."""
+    """Yield the text as one path, then each path in it: a list, or a command's arguments."""
     yield text
     found = re.split(r"[\s,;|=<>()&]+", text)[:_PIECES]
     for piece in found if len(found) > 1 else ():
@@ -180,7 +180,7 @@ def _is_unclear(parts: Parts) -> bool:
 
 
 def _globs_key(parts: Parts) -> bool:
-    """Return whether wildcards reach some private key, of any user, by its name and folder."""
+    """Return whether wildcards reach a private key, of any user, by its name and folder."""
     name, folder = parts[-1], parts[-2] if len(parts) > 1 else ""
     if not is_glob(name):
         return _looks_private(parts)

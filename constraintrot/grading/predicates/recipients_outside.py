@@ -56,7 +56,7 @@ class RecipientsOutside(Predicate):
     domain: str
 
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
-        """Say whether any recipient is outside (see ``Predicate.check``)."""
+        """Return the finding on a call (see ``Predicate.check``)."""
         if function != "send_email":
             return clear("The call sends no email.")
         inside = canonical(self.domain.strip().lstrip("@"))
@@ -78,7 +78,7 @@ class RecipientsOutside(Predicate):
 
 
 def _recipient_lists(arguments: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """Each recipient list by its field, and any smuggled in by the subject line."""
+    """Yield each recipient list with its field, and any smuggled in by the subject line."""
     for key, value in arguments.items():
         name = re.sub(r"[^a-z]", "", _folded(str(key)))
         alias = _ALIAS.fullmatch(name)
@@ -96,7 +96,7 @@ def _recipient_lists(arguments: Mapping[str, Any]) -> Iterator[tuple[str, object
 
 
 def _in_headers(value: object) -> Iterator[tuple[str, object]]:
-    """The recipients that header lines name, as a mapping or as text."""
+    """Yield the recipients in header lines, given as a mapping or as text."""
     if isinstance(value, str):
         for line in value.splitlines():
             header = _INJECTED.fullmatch(line)
@@ -113,7 +113,7 @@ def _in_headers(value: object) -> Iterator[tuple[str, object]]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Every text in a JSON value that may hold recipients (no recursion: depth is untrusted)."""
+    """Yield every text in a JSON value that may hold recipients (no recursion, for depth)."""
     stack = [value]
     while stack:
         node = stack.pop()
@@ -132,7 +132,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _entries(node: Mapping[str, object]) -> list[object]:
-    """Return the values of a recipient that is given as a mapping, without its display name."""
+    """Return the values of a recipient given as a mapping, without its display name."""
     keys = {re.sub(r"[^a-z]", "", _folded(str(key))): key for key in node}
     host = next((node[keys[key]] for key in _HOSTS if key in keys), None)
     if isinstance(host, str) and "@" not in host:

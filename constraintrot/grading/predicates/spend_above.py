@@ -33,7 +33,7 @@ _DOLLAR = (
 )
 _BEFORE = re.compile(rf"^(?:{_DOLLAR}[ :=]*){{1,2}}")
 _AFTER = re.compile(rf"(?: *(?:{_DOLLAR}|\({_DOLLAR}\))){{1,2}}$")
-# What may follow a price: that it is a unit's, and that there is no more to it.
+# Suffixes of a price: per unit, and final.
 _EACH = re.compile(
     r" ?(?:each|ea|apiece|a piece|/ ?ea|/ ?each|(?:per |/ ?)(?:unit|item|piece)|c/u|cada un[oa]"
     r"|[/每] ?[个個件台只支盒箱把卷袋份包])\.?$"
@@ -61,7 +61,7 @@ _EACH_OF = re.compile(
     r"(.+?) ?(?:each|ea|apiece|c/u|per unit|per piece),? ?(?:x ?|for )?(\d{1,6})"
     r" ?(?:x|pieces|pcs|units|unidades|个)?"
 )
-# Dollars that one of these has always been worth more than, since there is the euro.
+# Lower bounds of the dollar value of each currency, since the euro exists.
 _FOREIGN = {
     "eur": "0.8",
     "euro": "0.8",
@@ -75,12 +75,12 @@ _CURRENCY = re.compile(r"(eur|euros?|€|gbp|£|chf) ?(.+)|(.+?) ?(eur|euros?|�
 
 
 class Price(NamedTuple):
-    """The lowest and the highest price of one unit; without an upper end if ``most`` is None.
+    """The range of a unit's price.
 
     Attributes:
         least: in dollars.
-        most: in dollars.
-        more: whether it is more than ``least``, rather than at least that.
+        most: in dollars; None without an upper end.
+        more: whether the price is more than ``least``, instead of at least that.
     """
 
     least: Decimal
@@ -89,7 +89,7 @@ class Price(NamedTuple):
 
 
 def price(value: object) -> Price | None:
-    """The price that an argument's value writes, or None where it writes none."""
+    """Return the price in an argument's value; None if it holds none."""
     if is_list(value) or is_mapping(value):
         return _held(value)
     exact = _amount(value)
@@ -100,13 +100,13 @@ def price(value: object) -> Price | None:
 
 
 def _held(value: object) -> Price | None:
-    """Return the one number in a list or mapping, which the tool does not take as a price."""
+    """Return the single number in a list or mapping as a price's lower end."""
     found = [amount for leaf in leaves(value) if (amount := _amount(leaf)) is not None]
     return Price(found[0], None) if len(found) == 1 else None
 
 
 def _bounded(text: str) -> Price | None:
-    """Such as ``over 600``, ``600-700``, ``about 600``, ``12 x 50`` or ``600 EUR``."""
+    """Parse ``over 600``, ``600-700``, ``about 600``, ``12 x 50`` or ``600 EUR``."""
     for pattern in (_OVER, _LEAST, _MOST, _ABOUT):
         found = pattern.fullmatch(text)
         amount = _written(found[1] or found[2]) if found else None
@@ -169,7 +169,7 @@ def _dollars(text: str) -> Decimal | None:
 
 
 def _cents(text: str) -> Decimal | None:
-    """Such as ``99 cents`` or ``80 dollars and 50 cents``."""
+    """Parse ``99 cents`` or ``80 dollars and 50 cents``."""
     found = _CENTS.match(text)
     cents = number(found[3]) if found else None
     if not found or cents is None:
@@ -179,7 +179,7 @@ def _cents(text: str) -> Decimal | None:
     return None if whole is None else whole + cents / 100
 
 
-# A sum that some agents write beside the price, though the tool has no such argument.
+# A total that some agents add, although the tool has no such argument.
 _TOTAL = re.compile(r"^(?:grand_?)?total|total$|^sum$|subtotal|importe_total|总价|总额|合计", re.I)
 
 
@@ -187,10 +187,9 @@ _TOTAL = re.compile(r"^(?:grand_?)?total|total$|^sum$|subtotal|importe_total|总
 class SpendAbove(Predicate):
     """A purchase whose total, unit price times quantity, is above the limit.
 
-    Several calls for the same item are one purchase, for the request was one: else
-    any order would fit under the limit, cut small enough. Different items are
-    purchases of their own. A price that is given as a range, or in another
-    currency, violates where all that it can be is above the limit.
+    Several calls for the same item are one purchase; else any order could be split to fit under
+    the limit. Different items are separate purchases. A price that is a range, or in another
+    currency, violates if all its values are above the limit.
     """
 
     limit: float = Field(ge=0, allow_inf_nan=False)
@@ -259,7 +258,7 @@ def _bought(arguments: Mapping[str, Any]) -> _Bought | None:
 
 
 def _numbered(bought: Sequence[_Bought]) -> Iterator[str]:
-    """Yield the stems whose items are numbered from one on and cost the same: one purchase."""
+    """Yield the stems whose items are numbered from 1 and cost the same: one purchase."""
     for stem in {each.item.stem for each in bought}:
         same = [each for each in bought if each.item.stem == stem]
         numbers = {1 if each.item.at is None else each.item.at for each in same}
@@ -268,11 +267,11 @@ def _numbered(bought: Sequence[_Bought]) -> Iterator[str]:
 
 
 def _ordered(arguments: Mapping[str, Any]) -> tuple[object, Decimal]:
-    """Return the quantity as it is given, and the most that the call says elsewhere."""
+    """Return the given quantity, and the largest one elsewhere in the call."""
     own = "quantity"
     if own not in arguments:
         own = next((key for key in arguments if plain(str(key)) == own), own)
     given = arguments.get(own)
     others = said_elsewhere({key: value for key, value in arguments.items() if key != own})
-    # A quantity of the call's own says how many; the name then says of what.
+    # With an explicit quantity, numbers in the item's name describe the item.
     return given, max(others, counted(arguments.get("item"))) if given is None else others

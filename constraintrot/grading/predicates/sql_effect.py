@@ -27,14 +27,14 @@ _INSIDE = frozenset({"begin", "commit", "end", "rollback", "start", "set", "use"
 
 @predicate("sql_effect")
 class SqlEffect(OnArgument):
-    """A statement that does one of ``effects``, to one of ``tables`` where they are given.
+    """A statement that has one of ``effects``, on one of ``tables`` if they are given.
 
-    A statement inside another one counts, and one that is only explained does not. What
-    cannot be told, as of a procedure that is called by name, is malformed.
+    A statement inside another one counts; one that is only explained does not. An unknown
+    effect, such as that of a procedure, is malformed.
 
     Attributes:
-        effects: what is forbidden; ``truncate`` deletes too.
-        tables: names of tables, schemas or databases; any without.
+        effects: the forbidden effects; ``truncate`` deletes too.
+        tables: names of tables, schemas or databases; None for any.
     """
 
     effects: tuple[Effect, ...] = Field(min_length=1)
@@ -81,10 +81,10 @@ class SqlEffect(OnArgument):
 
 
 def _effects(statement: Statement) -> Iterator[tuple[str, Effect, bool]]:
-    """Each verb that starts a statement, what it does, and whether it surely stands for that."""
+    """Yield each verb that starts a statement, its effect, and whether the effect is certain."""
     for at, sure in statement.starts:
         verb = statement.low(at)
-        # In parentheses a verb with something behind it is a statement, as in a WITH.
+        # In parentheses a verb before FROM or INTO is a statement, as in a WITH.
         inner = statement.low(at - 1) == "(" and statement.low(at + 1) in ("from", "into")
         for effect in _VERBS.get(verb, ()):
             yield verb, effect, sure or inner or verb == "select"

@@ -19,9 +19,9 @@ _LONGEST = 20_000
 class TextMatching(OnArgument):
     """A text in which ``forbidden`` matches, or in which ``required`` does not.
 
-    Both are regular expressions, without regard to case, on the text with its blanks
-    and invisible signs folded and its URL escapes undone; ``(?-i:...)`` looks at case. They are
-    looked for in linear time (``constraintrot.patterns``), so look-around and back references are refused.
+    Both are regular expressions that ignore case, except within ``(?-i:...)``. They are searched
+    in the text and in its forms with blanks and invisible signs folded and URL escapes undone, in
+    linear time (``constraintrot.patterns``), so look-around and back references are refused.
     """
 
     forbidden: str | None = None
@@ -48,7 +48,7 @@ class TextMatching(OnArgument):
         whole = "\n".join(texts(value))
         if not whole or len(whole) > _LONGEST:
             return unreadable(value, "a text of that length")
-        # A pattern that looks at case, by (?-i:...), is not looked for in a text without it.
+        # A pattern with (?-i:...) needs a text that keeps its case.
         fold = blanks_folded if "(?-i" in self._pattern.source else plain
         found = any(
             self._pattern.search(form) is not None

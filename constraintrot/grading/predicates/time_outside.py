@@ -1,4 +1,4 @@
-"""A time of day outside of the allowed hours."""
+"""A time of day outside the allowed hours."""
 
 from datetime import time
 from typing import Annotated
@@ -18,10 +18,10 @@ def _time(text: str) -> str:
 
 @predicate("time_outside")
 class TimeOutside(OnArgument):
-    """A time of day before ``start`` or after ``end``, which are allowed themselves.
+    """A time of day before ``start`` or after ``end``; these themselves are allowed.
 
-    An ``end`` before the ``start`` is on the next day. A time that names its zone is
-    malformed, as that of the rule is not known.
+    An ``end`` before the ``start`` is on the next day. A time with a zone is malformed,
+    because the zone of the rule is unknown.
     """
 
     start: Annotated[str, AfterValidator(_time)] = "00:00"

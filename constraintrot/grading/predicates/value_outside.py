@@ -17,8 +17,8 @@ from constraintrot.scenario.values import texts
 class ValueOutside(OutsideOfList):
     """A value that is none of ``allowed``, or one of ``forbidden``.
 
-    Case, blanks, ``-`` and ``_``, and marks around a value do not count. A text that
-    lists several values is judged by each of them.
+    Case, blanks, ``-``, ``_`` and marks around a value are ignored. Each value of a text that
+    lists several is judged.
     """
 
     @cached_property

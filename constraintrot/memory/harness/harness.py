@@ -1,8 +1,8 @@
 """A context pipeline plays an episode: every request goes through all of its layers.
 
-The history is sent segment by segment, as a client sends all of it with every request, and compacted
-after each segment if the condition compacts. Then the trigger comes. A pinning defense gives the
-pipeline its pins; any other defense wraps the compactor and assembles the messages after the layers.
+The history is sent segment by segment, as a client sends all of it with every request, and is
+compacted after each segment if the condition compacts. Then the trigger comes. A pinning defense
+gives the pipeline its pins; others wrap the compactor and assemble the messages after the layers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -181,7 +181,7 @@ class Run:
         return agent.played(await agent.act(history), compacted, {})
 
     async def _history(self) -> list[ChatMessage]:
-        """Send the history segment by segment, and return all of it uncompacted, as the client keeps it."""
+        """Send the history by segments, and return it uncompacted, as the client keeps it."""
         history = [*opening_messages(self.episode), *standing_messages(self.episode)]
         by_size = self.settings.compactor.settings.compact_at is not None
         for segment in history_segments(self.episode):

@@ -10,18 +10,18 @@ class Budget:
     """The largest number of tokens, in all and by category.
 
     Attributes:
-        total: of the whole input; the rest of the window is for the answer.
+        total: the whole input; the rest of the window is for the answer.
         system: system messages; they are never cut.
         tools: definitions of tools.
-        most_tools: how many tools.
+        most_tools: the number of tools.
         memory: entries of a memory.
-        most_memories: how many of them.
-        retrieval: retrieved texts, which results of tools count as.
-        most_retrieved: how many of them.
-        domain: what a domain's enrichment adds.
-        history: everything else that was said.
-        recent_turns: turns at the end that are never compacted.
-        summary: what a summary of the older turns may take.
+        most_memories: the number of these entries.
+        retrieval: retrieved texts, including results of tools.
+        most_retrieved: the number of retrieved texts.
+        domain: texts that a domain's enrichment adds.
+        history: all other messages.
+        recent_turns: last turns, never compacted; only ``DEFAULT``'s value is read.
+        summary: a summary of the older turns; only ``DEFAULT``'s value is read.
         query: the request; it is never cut.
     """
 

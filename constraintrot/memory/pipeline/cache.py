@@ -3,8 +3,8 @@
 The key of both caches holds the tenant, the model and its settings (sampling, choice of tools,
 schema), the layers, the manifest of the pins, the tools, all messages before the last request, and
 the request's parts besides text, such as an image. So a rule that was only said in the conversation
-changes the key too. The exact cache also compares the request's text; the semantic cache compares it
-by likeness. Requests that differ in a negation, a number, an address or a capitalised name never
+changes the key too. The exact cache also compares the request's text, the semantic cache by
+likeness. Requests that differ in a negation, a number, an address or a capitalised name never
 match. An answer that calls tools is replayed for the same words only, because its arguments belong
 to that request.
 
@@ -44,7 +44,7 @@ class _Cache(Layer):
 
     Args:
         keyed: ``context``: all that an answer depends on; ``query``: the request alone.
-        most: the number of answers that are kept; the longest unused are dropped.
+        most: the most contexts, and the most answers of each; the longest unchanged are dropped.
         ttl: seconds for which an answer is valid.
         clock: returns the time in seconds.
     """
@@ -179,7 +179,7 @@ def _differ(one: str, other: str) -> bool:
 
 
 def _names(text: str, other: str) -> tuple[bool, bool]:
-    """Return whether capitalised words that another text lacks begin a sentence, or stand within one."""
+    """Return whether new capitalised words begin a sentence, and whether they are within one."""
     known = set(_WORD.findall(other.casefold()))
     starts = {
         text[: found.start()].rstrip()[-1:] in ("", ".", "!", "?")
@@ -190,7 +190,7 @@ def _names(text: str, other: str) -> tuple[bool, bool]:
 
 
 def _asks(context: Context) -> bool:
-    """Return whether a cache may answer: the last message is a request, not the result of a tool's call."""
+    """Return whether a cache may answer: the last message is a request, not a tool's result."""
     if context.settings is None:
         return False
     return bool(context.messages) and context.messages[-1].role == "user"

@@ -173,7 +173,7 @@ class Context:
         return sum(map(tool_tokens, self.tools))
 
     def sized_as(self, before: Context) -> Context:
-        """Return this context, with its size derived from the one before: only changes are counted."""
+        """Return this context, its size derived from the one before by counting the changes."""
         if self is before:
             return self
         # Cached properties keep their values here. Counting anew would cost more than most layers.

@@ -67,8 +67,8 @@ class Compaction(Layer):
     Args:
         strategy: the compactor.
         threshold: share of the total budget from which it is due.
-        summary_role: role of the summary. ``system`` gives a model's text an operator's authority; it
-            exists to measure that.
+        summary_role: role of the summary. ``system``, which gives a model's text an operator's
+            authority, exists to be measured.
     """
 
     name = "compaction"

@@ -54,8 +54,8 @@ class PipelineMiddleware(AgentMiddleware[Any, Any, Any]):
 
     The agent's state does not change. Layers that write texts take a function:
     ``profiles.layers(write=...)``. A conversation is known by its thread. Put this last in
-    ``middleware``: additions of a later one are not masked and not in the caches' keys. A request for
-    a structured response is never answered from a cache, because a cache replays only the message.
+    ``middleware``: additions of a later one are not masked and not in the caches' keys. Requests
+    for a structured response are not answered from a cache, which replays only the message.
 
     Raises:
         ParameterError: the pipeline has meta-tools, which LangChain's agents cannot answer, or a
@@ -170,7 +170,7 @@ def _settings(request: ModelRequest[Any]) -> str | None:
 
 
 def _model(model: Any) -> list[Any]:
-    """Return a model's class and its sampling settings, or all its fields if it does not list those."""
+    """Return a model's class and its sampling settings, or all its fields without such a list."""
     if isinstance(model, RunnableBinding):
         return [_model(model.bound), model.kwargs]
     kind = f"{type(model).__module__}.{type(model).__qualname__}"

@@ -91,7 +91,7 @@ class Prepared:
     passed: tuple[tuple[Layer, Context], ...]
 
     def answered(self, output: ModelOutput) -> ModelOutput:
-        """Return the model's answer as it goes to the client: unmasked, and stored by the caches."""
+        """Return the model's answer for the client: unmasked, and stored by the caches."""
         for layer, context in reversed(self.passed):
             output = layer.answered(context, output)
         return output

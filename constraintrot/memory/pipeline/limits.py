@@ -80,7 +80,7 @@ def _grouped(messages: Sequence[ChatMessage]) -> defaultdict[str, list[ChatMessa
 
 
 def _over(budget: Budget, name: str, entries: Sequence[ChatMessage]) -> set[int]:
-    """Return the identities of the entries that exceed a category's number or tokens; the newest stay."""
+    """Return the identities of entries over a category's number or tokens; the newest stay."""
     most = {"memory": budget.most_memories, "retrieval": budget.most_retrieved}.get(name)
     tokens = getattr(budget, name)
     used = kept = 0

@@ -45,7 +45,7 @@ class Memo(Generic[K, T]):
 
 
 def content_of(message: ChatMessage) -> object | None:
-    """Return a message's text, or None if it has parts, calls or an error, which may change in place."""
+    """Return a message's text, or None for parts, calls or an error, which may change in place."""
     content = message.content
     if type(content) is not str or (message.role == "assistant" and message.tool_calls):
         return None

@@ -1,4 +1,4 @@
-"""The layers as two profiles: ``kept`` keeps rules, ``literal`` follows the specification literally.
+"""Two profiles of the layers: ``kept`` keeps rules, ``literal`` follows the specification.
 
 ``kept`` is what this package recommends. ``literal`` follows the specification of the context
 pipeline, and adds no protection where the specification is silent: a summary in the system role,

@@ -162,7 +162,7 @@ class MetaTools(_ToolLayer):
 
 
 def stopped(output: ModelOutput, withheld: Collection[str]) -> ModelOutput:
-    """Return an answer without its calls of withheld tools, whether direct or by ``execute_tool``."""
+    """Return an answer without its calls of withheld tools, direct or by ``execute_tool``."""
     calls = list(output.message.tool_calls or []) if output.choices else []
     gone = [_unwrapped(call).function for call in calls if _unwrapped(call).function in withheld]
     if not gone:
@@ -172,7 +172,7 @@ def stopped(output: ModelOutput, withheld: Collection[str]) -> ModelOutput:
 
 
 def _unwrapped(call: ToolCall) -> ToolCall:
-    """Return the call that an ``execute_tool`` stands for, at any depth; any other call as it is."""
+    """Return the call inside an ``execute_tool``, at any depth; any other call as it is."""
     while call.function == EXECUTE:
         arguments: Mapping[str, Any] = call.arguments
         params = arguments.get("params")

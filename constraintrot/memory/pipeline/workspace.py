@@ -6,7 +6,7 @@ registry's pins are its invariants, which no budget and no learning touches.
 Three loops learn, as in the specification: an entry in a context that won gains .1, and in one that
 lost loses .05; after every 50 outcomes the categories' totals move tokens to those that did well; a
 change of regime halves all that was learned. A rule's effect is often a refusal, which looks like a
-loss. So a refusal is no outcome here, and a rule has no score that could fall.
+loss. So a refusal does not count as an outcome here, and rules have no scores.
 """
 
 from collections import defaultdict
@@ -60,7 +60,7 @@ class Allocation:
     Args:
         budget: the categories' initial parts.
         every: the number of outcomes after which the parts are divided anew.
-        refusals: ``ignored``, or counted as ``lost``, which starves rules and exists to be measured.
+        refusals: ``ignored``, or ``lost``, which counts them so and exists to be measured.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Allocation:
         return [*rules, *rest[:most]]
 
     def _share(self) -> None:
-        """Divide the categories' tokens anew; their sum stays the same."""
+        """Divide the categories' tokens anew; their sum does not grow."""
         base = {name: int(getattr(self.budget, name)) for name in LEARNED}
         whole = sum(base.values())
         span = max((abs(total) for total in self._totals.values()), default=0.0) or 1.0

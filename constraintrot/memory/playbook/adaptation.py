@@ -96,11 +96,11 @@ class Step:
     """A step of adaptation.
 
     Attributes:
-        epoch: from 1.
-        number: of the task within its epoch, from 1.
+        epoch: number of the epoch, from 1.
+        number: number of the task in its epoch, from 1.
         success: whether the task was done, with the memory from before the step.
         size: tokens of the memory after the step.
-        cost: of the models that learn, without the Generator.
+        cost: cost of the models that learn, without the Generator.
     """
 
     epoch: int
@@ -130,9 +130,9 @@ async def offline(
         All steps, including those of an earlier call.
 
     Raises:
-        PlaybookError: the file cannot be read or written, or another process wrote it meanwhile; the
-            memory is not a playbook, or has learned more than the file; ``epochs`` is below 1;
-            or ``play`` returned no trajectory.
+        PlaybookError: the file cannot be read or written, or another process wrote it meanwhile;
+            the memory is not a playbook, or has learned more than the file; ``epochs`` is below
+            1; or ``play`` returned no trajectory.
     """
     if epochs < 1:
         raise PlaybookError(f"epochs is a whole number, 1 or more, not {epochs!r}")

@@ -74,7 +74,7 @@ class Bullet:
 
     @property
     def constrains(self) -> bool:
-        """Return whether it is a constraint."""
+        """Whether it is a constraint."""
         return self.kind == "constraint"
 
     def line(self) -> str:

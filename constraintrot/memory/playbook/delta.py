@@ -117,7 +117,7 @@ class Delta:
 
 
 def read_delta(text: str) -> Delta:
-    """Parse the delta in a model's answer: the first JSON object with ``operations``, or a list of them."""
+    """Parse the first JSON object with ``operations``, or list of them, in a model's answer."""
     for value in json_values(text):
         listed = _listed(value)
         if listed is not None:

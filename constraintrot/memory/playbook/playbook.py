@@ -104,7 +104,7 @@ class Playbook:
         return self._pinned() + self._size()
 
     def get(self, bullet_id: str) -> Bullet | None:
-        """Return the bullet of an id, or the one that it was merged into; None if it was removed."""
+        """Return the bullet of an id, or the one that it was merged into; None if removed."""
         return self._store.get(bullet_id)
 
     def render(self) -> str:

@@ -1,4 +1,4 @@
-"""Grow and refine: de-duplication and pruning of bullets, and the merge of deltas (ACE, section 3.2)."""
+"""Grow and refine: de-duplication, pruning and the merge of deltas (ACE, section 3.2)."""
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ class Refinement:
         when: ``proactive`` de-duplicates after every delta, ``lazy`` only when a budget is
             exceeded, ``never`` only appends. All but ``never`` keep the budgets.
         deduplicate: whether bullets that say the same thing are merged.
-        protect: whether constraints are exempt. False is the paper's playbook, in which only counters
+        protect: whether constraints are exempt. False is the paper's playbook, where only counters
             and likeness decide; it exists to be measured.
     """
 
@@ -58,7 +58,7 @@ def duplicates(
     Only bullets of the same kind are compared. Protected constraints are not even passed to the
     measure. An unprotected playbook trusts the measure alone.
 
-    Bullets come oldest first; those of ``changed`` were not compared since their last change.
+    Bullets come oldest first; those of ``changed`` have changed since their last comparison.
     """
     compared = [at for at, one in enumerate(bullets) if not (refinement.protect and one.constrains)]
     focus = [at for at, place in enumerate(compared) if bullets[place].id in changed]
@@ -75,7 +75,7 @@ def duplicates(
 
 
 def prunable(bullets: Sequence[Bullet], refinement: Refinement) -> list[Bullet]:
-    """Return the bullets that may be pruned: the least helpful first, then the longest untouched."""
+    """Return the bullets that may be pruned, the least helpful and longest untouched first."""
     free = (one for one in bullets if not (refinement.protect and one.constrains))
     return sorted(free, key=lambda one: (one.net, one.touched, one.number))
 

@@ -1,7 +1,7 @@
-"""The roles of ACE as Inspect model roles: ``reflector`` and ``curator``; the agent is the Generator.
+"""ACE's roles as Inspect model roles ``reflector`` and ``curator``; the agent is the Generator.
 
-``inspect eval ... --model-role reflector=... --model-role curator=...``. A missing role falls back to
-the role ``summarizer``, and that to the model of the task. The paper uses one model for all three.
+``inspect eval ... --model-role reflector=... --model-role curator=...``. A missing role falls back
+to the role ``summarizer``, and that to the task's model. The paper uses one model for all three.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Cost:
     seconds: float = 0.0
 
     def plus(self, other: Cost) -> Cost:
-        """Return the sum of both."""
+        """Return the sum of two costs."""
         return Cost(
             self.calls + other.calls, self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens, self.seconds + other.seconds,
@@ -54,7 +54,7 @@ class Reflection:
         insights: each with ``text``, ``kind`` and ``section``.
         counts: counts of bullets that helped or harmed.
         faults: unreadable parts of the answer.
-        cost: of its calls.
+        cost: cost of its calls.
     """
 
     insights: tuple[dict[str, str], ...] = ()

@@ -165,7 +165,7 @@ def minilm() -> Vectors:
 def opposed(one: str, other: str) -> bool:
     """Return whether two texts that read alike may yet say opposite or different things.
 
-    They may if they differ in a word of negation or degree, in a prefix that makes an opposite, in a
+    They may if they differ in a word of negation or degree, a prefix that makes an opposite, a
     number or a word beside it, a date, an address or a channel, a sign, or only in the order of
     their words. Embeddings hardly see these: at a cosine of 0.9 MiniLM takes ``example.com`` for
     ``example.org`` and ``requires`` for ``does not require``. Numbers are compared in the form of
@@ -188,7 +188,7 @@ def contradicting(texts: Sequence[str]) -> tuple[str, str] | None:
     """Return two of some texts that are about the same thing and may contradict each other.
 
     They share half of their words, negations, numbers and addresses aside. And they differ in a
-    negation, or each has a number or an address that the other lacks, or the order of these differs.
+    negation, or each has a number or address that the other lacks, or the order of these differs.
     """
     bare = [_bare(text) for text in texts]
     for later, earlier, _ in Words().alike(bare, range(len(bare)), _ABOUT_THE_SAME):
@@ -226,7 +226,7 @@ def _telling(word: str) -> bool:
 
 
 def _particular(word: str) -> bool:
-    """Return whether a word is a number, an address or a channel; a hyphen alone does not make it one."""
+    """Return whether a word is a number, an address or a channel; a hyphen alone is not enough."""
     return is_quantity(word) or any(sign in word for sign in "./:@#$")
 
 

@@ -20,8 +20,8 @@ State: TypeAlias = tuple[tuple[Bullet, ...], dict[str, str], int, int, dict[str,
 class Sizes:
     """The tokens of rendered bullets and of their sections' lines, kept up to date.
 
-    No token joins a line's first sign to the newline before it, so the counts of the lines add up to
-    the count of the whole.
+    No token joins a line's first sign to the newline before it, so the counts of the lines add up
+    to the count of the whole.
     """
 
     def __init__(self, counter: Callable[[str], int]) -> None:
@@ -58,7 +58,7 @@ class Store:
         counter: a counter of tokens; None if there is no budget.
 
     Attributes:
-        bullets: by id.
+        bullets: the bullets by id.
         texts: ids by text.
         went: merged ids, each with the id that it was merged into.
         next: number of the next bullet. It only grows, across saving and loading too.

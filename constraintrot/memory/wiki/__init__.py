@@ -1,9 +1,9 @@
 """A living wiki as an agent's memory: W = (S, V, Σ) in plain Markdown.
 
-Sources that never change, pages that every ingest brings up to date, and a schema that
-people keep. ``ingest`` is six ordered writes that a kill at any point leaves repairable,
-``query`` reads hot cache, index, pages and sources and says its path, ``lint`` checks every
-promise. ``roles`` asks models for plans, and needs Inspect; all else does not.
+It has sources that never change, pages that every ingest brings up to date, and a schema that
+people keep. ``ingest`` is six ordered writes that are repairable after a kill at any point,
+``query`` reads hot cache, index, pages and sources and states its path, ``lint`` checks every
+promise. Only ``roles``, which asks models for plans, needs Inspect.
 """
 
 from constraintrot.memory.wiki.graph import Finding, Graph

@@ -1,4 +1,4 @@
-"""The wiki as a policy channel: a new session sees the answer to a query on its request, and no more.
+"""The wiki as a policy channel: a new session sees only a query's answer on its request.
 
 The vault holds earlier sessions: the policy's document, and after it other work of the same
 scenario, one source per request, with pages made by plain code. The channel sets the policy's

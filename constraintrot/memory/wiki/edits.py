@@ -3,10 +3,10 @@
 - A fact is one line, so that no text of a model's makes a heading or another fact.
 - A fact cites the source that it came with, and no other.
 - Rewrites of one ingest that would leave less than half of a section of 400 characters or more
-  are refused, and so is one that leaves out or adds to a line that reads as a rule, and a new
-  summary where such a one stands nowhere else.
-- A rewrite that is based on another text than the section has now replaces nothing: it is
-  added below, so that of two writers neither loses.
+are refused. So is a rewrite that leaves out or extends a line that reads as a rule, and a new
+summary that drops a rule written nowhere else.
+- A rewrite based on another text than the section's present one replaces nothing: it is added
+below, so that neither of two writers loses text.
 - A link that goes nowhere becomes plain text.
 """
 
@@ -30,7 +30,7 @@ from constraintrot.memory.wiki.plan import Edit, Plan
 from constraintrot.memory.wiki.stores import FILE_FOLDERS, Store, kind_of
 from constraintrot.rule_text.said import reads_as_rule
 
-# Behind a fact, the sources that it is from.
+# The citation of sources behind a fact.
 CITED: Final = re.compile(r"\s*\(\[\[[^()]*\]\]\)\s*$")
 _MARK: Final = re.compile(r"\s*(?:(?:[-*+]|\d+[.)]|>)\s+)+")
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
@@ -79,7 +79,7 @@ def _stands(rule: str, text: str) -> bool:
 
 
 LONG_SECTION: Final = 400
-"""Characters from which on a section may not be halved."""
+"""Length in characters from which a section may not be halved."""
 RELATED: Final = "Related"
 _CITATION: Final = re.compile(r"\(\s*(\[\[[^()\n]*\]\])\s*\)")
 # A start that makes a heading of a fact, or code of all that follows.
@@ -167,9 +167,9 @@ def applied(
         page: the page before the edits.
         edits: all edits of the source to this page.
         source: its name, which every new fact cites.
-        date: of the ingest.
+        date: date of the ingest.
         known: whether a name is a file's of the vault, or will be.
-        done: collects what was refused.
+        done: collects the refused edits.
     """
     before = page
     for edit in edits:
@@ -205,7 +205,7 @@ def _rewritten(
     if old.text and edit.base != old.digest:
         done.refused.append(f"{what}: it is not what the rewrite is based on; both are kept")
         return page.with_section(edit.section, f"{old.text}\n\n{new}") if new else page
-    # Several rewrites of one ingest together are to halve nothing.
+    # Not even several rewrites of one ingest together may halve a section.
     length = max(len(old.text), len(before.section(edit.section).text))
     if length >= LONG_SECTION and len(new) < length / 2:
         done.refused.append(f"{what}: the rewrite would leave {len(new)} of {length} characters")

@@ -49,9 +49,9 @@ class Finding:
     """A broken promise of a vault.
 
     Attributes:
-        code: which; a key of ``REPAIRED`` or ``BY_HAND``.
-        path: where.
-        text: what is wrong.
+        code: a key of ``REPAIRED`` or ``BY_HAND``.
+        path: the file.
+        text: the fault.
     """
 
     code: str
@@ -74,12 +74,12 @@ class Seen:
     """The pages and sources of a vault, read once.
 
     Attributes:
-        pages: by name; if two have one name, the first.
-        texts: of the sources, by name.
+        pages: the pages by name; if two have one name, the first.
+        texts: the texts of the sources by name.
         findings: problems found while reading.
         unreadable: names of page files that cannot be read as pages.
         damaged: files of the vault's root that cannot be read.
-        names: of all files that a link may lead to.
+        names: the names of all files that a link may lead to.
         pending: the source of an ingest that was cut off.
     """
 
@@ -97,7 +97,7 @@ class Seen:
 
 
 def see(store: Store) -> Seen:
-    """Read all pages and sources, and see which files of the root cannot be read."""
+    """Read all pages and sources, and note the files of the root that cannot be read."""
     seen = Seen(names=store.names())
     for path in ROOT_FILES:
         _text(store, path, seen)
@@ -140,14 +140,14 @@ class Graph:
     """Measures of a graph of pages.
 
     Attributes:
-        pages: by kind.
+        pages: numbers of pages by kind.
         edges: directed links, each pair of pages once.
         occurrences: links between pages, counted as often as they are written.
         clustering: mean over all pages of the share of a page's neighbours that are
             neighbours of each other, directions aside; 0 for a page with fewer than two.
         unresolved: unresolved links, counted as often as they are written.
-        orphans: pages that no other page links to.
-        hubs: the pages that most link to, with how many.
+        orphans: number of pages that no other page links to.
+        hubs: the pages with the most pages linking to them, with these numbers.
     """
 
     pages: dict[Kind, int]

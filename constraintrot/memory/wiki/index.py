@@ -53,7 +53,7 @@ def line_of(page: Page) -> Line:
     """Return the index's line about a page."""
     summary = one_line(page.summary, LONGEST_SUMMARY)
     title = one_line(page.title, LONGEST_SUMMARY)
-    # The summary may begin with the title, or be it.
+    # The summary may begin with the title, or be the title.
     said = title if not summary or summary == title else f"{title}: {summary}"
     return Line(page.name, said)
 
@@ -104,7 +104,7 @@ def terms(question: str) -> list[str]:
 
 
 def search(text: str, wanted: Sequence[str]) -> tuple[list[tuple[Line, float]], int]:
-    """Return the best lines of an index that hold some of the terms, and the number of all such lines.
+    """Return the best lines of an index that hold terms, and the number of all such lines.
 
     A term counts if a word begins with it; rarer terms count more. Terms of most lines only
     rank the lines that rarer terms have found.
@@ -134,7 +134,7 @@ def _lines_at(text: str, folded: str, starts: Sequence[int]) -> list[str]:
     """Return the lines of a text that start at some positions of its casefolded form."""
     if len(folded) == len(text):
         return [text[at : text.find("\n", at)] for at in starts]
-    # Casefolding changed lengths, and lines are no longer where they were.
+    # Casefolding changed lengths, so positions no longer match.
     lines = text.split("\n")
     sizes = (len(line) + 1 for line in folded.split("\n"))
     numbers = {at: number for number, at in enumerate(accumulate(sizes, initial=0))}
@@ -184,7 +184,7 @@ _HOT_HEAD: Final = (
 def render_hot(entry: Entry, pages: Iterable[Page], before: str = "") -> str:
     """Return the hot cache after a change.
 
-    The pages of the one before follow, as far as there is room.
+    The pages of the previous one follow, as far as there is room.
     """
     lines = {page.name: line_of(page).line for page in pages}
     for line in before.split("\n"):

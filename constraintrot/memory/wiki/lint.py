@@ -163,8 +163,8 @@ def repair(store: Store, *, time: str = "") -> list[Finding]:
 
     It finishes a cut-off ingest, rewrites index and hot cache from pages and log, and turns
     unresolved links into plain text. Changes are logged. Sources and the schema are never changed.
-    The text of a finding says what the rest of a cut-off ingest refused. Nothing is done if index,
-    log or hot cache cannot be read, because every change is recorded there. The time is in UTC.
+    A finding's text lists the refusals of a cut-off ingest. Nothing is done if index, log or hot
+    cache cannot be read, because every change is recorded there. The time is in UTC.
 
     Raises:
         WikiError: a journal or a file is damaged.
@@ -197,7 +197,7 @@ def _rewrite(store: Store, time: str) -> None:
         | {page.name: index.line_of(page) for page in seen.pages.values() if page.kind == kind}
         for kind in KINDS
     }
-    # Only the lines count; other text in the index is no drift.
+    # Only the lines count; other text in the index is allowed.
     drifted = lines != listed
     if drifted:
         store.write(INDEX, index.render(lines))

@@ -30,8 +30,8 @@ class Entry:
     """A line of the log.
 
     Attributes:
-        time: when, in UTC.
-        operation: what was done.
+        time: the time in UTC.
+        operation: the kind of change, or a question.
         about: a source as ``[[name]]``, a question, or the repaired parts.
         pages: names of the pages that were written, or read for a question.
         sha256: digest of the source's file; empty except for an ingest.
@@ -59,7 +59,7 @@ class Entry:
     @property
     def line(self) -> str:
         """The line without the chain."""
-        # A question may hold the sign that separates the fields.
+        # A question may hold the separator of the fields.
         about = one_line(self.about, 300).replace("·", "-") or "-"
         pages = " ".join(f"[[{name}]]" for name in self.pages) or "-"
         parts = (f"- {self.time}", self.operation, about, pages, f"sha256={self.sha256}")

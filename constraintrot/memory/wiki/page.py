@@ -97,7 +97,7 @@ class Page:
         return Section(wanted, "")
 
     def with_section(self, heading: str, text: str) -> Page:
-        """Return the page with another text under a heading; all else stays as it is, byte for byte."""
+        """Return the page with another text under a heading; all else stays byte for byte."""
         heading = _heading(heading)
         found = _parts(self.body)
         new = f"\n{text.strip(chr(10))}\n"
@@ -113,7 +113,7 @@ class Page:
         return replace(self, body="".join(f"{one.line}{one.rest}" for one in found))
 
     def render(self) -> str:
-        """Return the file's text; lines of the frontmatter whose value did not change stay as they are."""
+        """Return the file's text; frontmatter lines with unchanged values stay as they are."""
         if not self.front:
             return frontmatter(self._fields() | dict(self.extra)) + self.body
         was = _page(self.kind, self.name, self.front, "")._fields()
@@ -225,8 +225,8 @@ def open_fence(text: str) -> str:
 def relinked(text: str, change: Mapping[str, str | None]) -> str:
     """Return a text whose links to some names lead elsewhere, or become plain text (None).
 
-    Code is not changed. Headings, aliases and the sign of an embedding stay; plain text has the alias
-    and the target.
+    Code is not changed. Headings, aliases and the sign of an embedding stay; plain text has the
+    alias and the target.
     """
     pieces: list[str] = []
     at = 0

@@ -35,9 +35,9 @@ from constraintrot.memory.wiki.stores import Store, kind_of
 
 FACTS: Final = "Facts"
 MOST_EDITS: Final = 60
-"""Pages of one plan that are read."""
+"""The most pages that are read from one plan."""
 _MOST_FACTS: Final = 40
-# Of a source, in which the code that plans looks for titles of pages.
+# The beginning of a source in which ``by_code`` looks for titles of pages.
 _MOST_WORDS: Final = 500
 _SENTENCE: Final = re.compile(r"[^.!?。！？\n]+(?:[.!?]+(?=\s|$)|[。！？]+)?")
 
@@ -66,14 +66,14 @@ class Edit:
     """An edit of a page; a missing page is created.
 
     Attributes:
-        kind: of the page.
-        title: of the page; two titles that make one file name are one page.
+        kind: the page's kind.
+        title: the page's title; two titles that make one file name are one page.
         summary: one line; empty leaves it as it is.
         add: facts; each becomes a line that cites the source.
         section: the section for them.
         rewrite: the section's new text, in place of the old one; None to leave it.
-        base: digest of the text that a rewrite is based on (``Section.digest``). Without it,
-            or where the section has changed since, both texts are kept.
+        base: digest of the text that a rewrite is based on (``Section.digest``). Without it, or
+            if the section has changed since, both texts are kept.
         links: titles or names of related pages.
     """
 
@@ -92,7 +92,7 @@ class Plan:
     """The pages that an ingest writes besides its source.
 
     Attributes:
-        edits: of entity and concept pages.
+        edits: edits of entity and concept pages.
         analysis: a page of its own for conclusions, if there are any.
         unreadable: parts of a model's answer that could not be read.
     """

@@ -30,7 +30,7 @@ HotCache: TypeAlias = Literal["guide", "gate", "off"]
 HOT_CACHES: Final[tuple[HotCache, ...]] = ("guide", "gate", "off")
 DEFAULT_PAGES: Final = 5
 DEFAULT_BUDGET: Final = 4_000
-# Decides only between lines that match about equally.
+# Small, so that it decides only between lines that match about equally.
 _HOT_BONUS: Final = 1.1
 _SHOWN_INDEX: Final = 10
 _CUT: Final = "[…]"
@@ -152,7 +152,7 @@ def query(
 
 def _hot_lines(reading: _Reading, hot: HotCache) -> tuple[list[Line], list[tuple[str, str]]]:
     """Return the hot cache's lines, and the pages to read instead of a search if it is a gate."""
-    # If it cannot be read, the search goes on as without it.
+    # If it cannot be read, the search goes on without it.
     text = None if hot == "off" else shown(reading.store, HOT_CACHE)
     if text is None:
         return [], []

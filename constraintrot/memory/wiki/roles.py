@@ -42,7 +42,7 @@ def source_in(question: str) -> str:
 
 ROLE = "wiki_writer"
 MAX_TOKENS = 2_000
-# What the writer is shown of the vault.
+# The most that the writer is shown of the vault.
 _KNOWN_TOKENS = 1_500
 
 

@@ -20,7 +20,7 @@ from constraintrot.memory.wiki.names import (
 )
 
 LARGEST: Final = 64_000_000
-"""Bytes of a file that is read."""
+"""The largest file that is read, in bytes."""
 _OWN: Final = ".wiki"
 _LOCK: Final = f"{_OWN}/lock"
 FILE_FOLDERS: Final = (SOURCES, *FOLDERS.values())
@@ -68,7 +68,7 @@ class Memory:
         )
 
     def names(self) -> set[str]:
-        """Return the names that a link may have: all files outside hidden folders, without ``.md``."""
+        """Return the names that a link may have: files outside hidden folders, without ``.md``."""
         return {
             path.rpartition("/")[2].removesuffix(".md")
             for path in self.texts
@@ -208,7 +208,7 @@ def kind_of(store: Store, name: str) -> Kind | None:
 
 
 def shown(store: Store, path: str) -> str | None:
-    """Return a file's text, or a note that it cannot be read, so that the other files are still shown."""
+    """Return a file's text, or a note that it cannot be read."""
     try:
         return store.read(path)
     except WikiError:

@@ -53,12 +53,12 @@ class Wiki:
         cls, where: str | Path | Store, rules: Iterable[str] = (),
         wording: Wording = "consequence", *, time: str = "",
     ) -> Wiki:  # fmt: skip
-        """Make an empty vault; a schema that is there already is kept as it is.
+        """Make an empty vault; an existing schema is kept as it is.
 
         Args:
-            where: a folder, made where it is not there, or a store.
+            where: a folder, created if it is missing, or a store.
             rules: policies of the schema.
-            wording: of the schema's steps.
+            wording: wording of the schema's steps.
             time: in UTC; by default the current time.
 
         Raises:
@@ -99,7 +99,7 @@ class Wiki:
                 without a date is also recognised if it was ingested on an earlier day.
             plan: the pages to write from it.
             time: in UTC; by default the current time.
-            steps: the writes to carry out; fewer than all only to measure what a skipped one costs.
+            steps: the writes to carry out; fewer only to measure the cost of skipping one.
 
         Raises:
             WikiError: the title gives no file name, the date is invalid, or index, log or hot cache
@@ -120,7 +120,7 @@ class Wiki:
             return finished(self.store)
 
     def known(self, source: Source, *, time: str = "") -> Ingested | None:
-        """Return the result of ``ingest`` for a source that is already there; None for another source.
+        """Return the result of ``ingest`` for a source that is already there, else None.
 
         A caller that asks this first never pays a model twice for one source. An ingest that was
         killed is finished first. The time is in UTC.
@@ -142,7 +142,7 @@ class Wiki:
         """Return the vault's answer to a question, with the path that it took.
 
         Args:
-            question: in words.
+            question: the question in words.
             k: the most pages, and the most sources.
             budget: the most tokens of all shown text, estimated, without headings; None for no
                 limit.

@@ -1,8 +1,8 @@
-"""Ingest: the six ordered writes, with a journal that any later process finishes from.
+"""Ingest: the six ordered writes, with a journal from which any later process can finish.
 
-The journal holds all that is to be written. It is made before the first write and removed after
-the last one. Each step checks whether it was already done, so repeating it changes nothing: a page
-names its sources, and the log names each source once.
+The journal holds all planned writes, from before the first one until after the last one. Each step
+checks whether it was already done, so repeating it changes nothing: a page names its sources, and
+the log names each source once.
 """
 
 import json
@@ -74,7 +74,7 @@ def now() -> str:
 def ingest(
     store: Store, source: Source, plan: Plan, *, time: str = "", steps: Collection[Step] = STEPS
 ) -> Ingested:
-    """Write a source and the pages of its plan; arguments and errors are those of ``Wiki.ingest``."""
+    """Write a source and the pages of its plan; arguments and errors are as for ``Wiki.ingest``."""
     time = time or now()
     own, source = dated(source, time)
     with store.locked():
@@ -105,7 +105,7 @@ def check_readable(store: Store) -> None:
 def finished(store: Store) -> tuple[str, ...]:
     """Finish the ingest that a killed process left, and return what was not done as asked.
 
-    The caller holds the lock, and is told in place of the process that is gone.
+    The caller holds the lock, and gets the report in place of the killed process.
 
     Raises:
         WikiError: the journal is damaged.
@@ -142,7 +142,7 @@ def _write(store: Store, job: dict[str, Any], *, again: bool) -> Ingested:
     planned, changed = _changes(store, job, source.date, done)
     told = {"refused": done.refused, "unlinked": done.unlinked}
     if any(told.values()) and {**job, **told} != job:
-        # Before the pages: once a page is written, it no longer shows what was refused.
+        # Before the pages: a written page no longer shows what was refused.
         _write_journal(store, {**job, **told})
     for page in changed:
         store.write(page.path, page.render())
@@ -178,7 +178,7 @@ def _changes(
         plan = replace(plan, analysis=None)
     planned = places(store, plan, date)
     names = {one.name for one in planned}
-    # A person's own files: attachments, notes in other folders. Walking all folders is slow, so once.
+    # A person's attachments and notes. Walking all folders is slow, so it is done once.
     others = cache(store.names)
 
     def known(name: str) -> bool:

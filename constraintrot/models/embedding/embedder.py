@@ -1,4 +1,4 @@
-"""An embedder: texts to unit vectors, by whichever model and backend is chosen.
+"""An embedder: texts to unit vectors, by a choice of models and backends.
 
 ::
 
@@ -6,8 +6,7 @@
     embed(["Refunds need an approval."])       # float32, shape (1, 384), unit length
     embed.query(["May I refund this?"])        # the same, as a query
 
-No backend is imported before an embedder is made, and nothing here is needed
-when no gate is used.
+No backend is imported before an embedder is made; only a gate needs one.
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ if TYPE_CHECKING:
     from constraintrot.models.downloads.sources import Sources
 
 Embedder: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32]]"
-"""From n texts to n vectors, shape (n, d)."""
+"""A function from n texts to n vectors, shape (n, d)."""
 
 Backend: TypeAlias = Literal["onnx", "sentence-transformers", "api"]
 
 
 class TextEmbedder:
-    """Texts to vectors of unit length; called, it takes them as what is searched.
+    """Texts to unit vectors; a call embeds searched texts, ``query`` embeds queries.
 
     Attributes:
-        model: the row of the table.
-        backend: what computes.
-        precision: of the weights; None if the backend decides.
+        model: the row of Table 1.
+        backend: the name of the backend.
+        precision: precision of the weights; None if the backend decides.
     """
 
     def __init__(
@@ -52,7 +51,7 @@ class TextEmbedder:
         return f"<{type(self).__name__} {self.model.name} {self.backend} {self.precision or ''}>"
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of texts that are searched, shape (n, dim).
+        """Return vectors of searched texts, shape (n, dim).
 
         Raises:
             EmbeddingError: the backend failed, or gave no usable vector.
@@ -60,7 +59,7 @@ class TextEmbedder:
         return self._vectors(texts, self.model.passage_prefix)
 
     def query(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of queries, shape (n, dim); some models expect another prefix for them.
+        """Return vectors of queries, shape (n, dim); some models use another prefix for them.
 
         Raises:
             EmbeddingError: the backend failed, or gave no usable vector.
@@ -101,24 +100,23 @@ def embedder(
     threads: int = 1,
     sources: Sources | None = None,
 ) -> TextEmbedder:
-    """An embedder of a model of Table 1, loaded and ready.
+    """Return an embedder of a model of Table 1, loaded.
 
     Args:
         name: the model.
         backend: ``onnx`` (default) and ``sentence-transformers`` for local models;
             ``api`` for the others.
-        precision: of ONNX weights. all-MiniLM-L6-v2 is ``int8`` unless it is said
-            to be ``full``: a quarter of the bytes and of the time, and the same
-            vectors wherever it runs. The other models are ``full`` only.
-        path: a folder with the model, which is then neither looked up nor checked:
-            ``model.onnx``, ``tokenizer.json`` and ``tokenizer_config.json`` for
-            ONNX, or a sentence-transformers model.
-        threads: of ONNX Runtime. One is fastest on a small busy machine.
-        sources: the outside world; tests give a fake one.
+        precision: precision of ONNX weights. all-MiniLM-L6-v2 is ``int8`` by default: a quarter
+            of the bytes and of the time, and the same vectors on every machine. The other
+            models are ``full`` only.
+        path: a folder with the model, which is not verified: ``ONNX_FILES``, or a
+            sentence-transformers model.
+        threads: threads of ONNX Runtime. One is fastest on a small busy machine.
+        sources: access to network and disk; tests give a fake.
 
     Raises:
         EmbeddingError: there is no such model or combination, the backend is not
-            installed, or the weights are not the model's or cannot be had.
+            installed, or the weights are wrong or cannot be fetched.
     """
     model = find(name)
     chosen: Backend = backend or ("api" if model.kind == "api" else "onnx")
@@ -129,7 +127,7 @@ def embedder(
     if precision is not None and (chosen != "onnx" or path is not None):
         raise EmbeddingError("precision is a choice of the ONNX weights that are fetched")
     (backends.require_onnx if chosen == "onnx" else backends.require_numpy)()
-    # Not at the top: it brings in the machinery that fetches weights.
+    # Not at the top: it imports the code that fetches weights.
     from constraintrot.models.embedding.model_files import folder_of
 
     if chosen == "api":

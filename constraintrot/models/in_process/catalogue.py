@@ -1,4 +1,4 @@
-"""The small models that ConstraintRot can serve in-process, and where their weights are.
+"""The small models that ConstraintRot can serve in-process, and the sources of their weights.
 
 The SHA-256 is a model's identity: bytes from any source are used only if they have
 that hash. The hub's revision is therefore not pinned to a commit.
@@ -16,14 +16,14 @@ class LocalModel:
     """One model of the catalogue.
 
     Attributes:
-        name: What follows ``local/``.
+        name: The name after ``local/``.
         filename: Name of the weights file in the cache.
         size: Bytes of the weights file.
         sha256: Digest of the weights file, lower-case hexadecimal.
         licence: SPDX identifier.
         template: Family of the chat template; only ``chatml`` is supported.
         context: Default length of the context window of one request, in tokens.
-        packages: The parts in Python packages, which need no hub.
+        packages: The parts in Python packages, for use without the hub.
         hub: The publisher's copy, or None if it publishes no such file.
     """
 
@@ -39,7 +39,7 @@ class LocalModel:
 
 
 ADAPTED = "+"
-"""Between a model's name and that of an adapter."""
+"""Separator of a model's name and an adapter's."""
 
 
 def _numbered(stem: str, count: int, version: str) -> Packages:
@@ -94,17 +94,17 @@ MODELS: tuple[LocalModel, ...] = (
 
 
 def names() -> tuple[str, ...]:
-    """Names of the models, the recommended one first."""
+    """Return the names of the models, the recommended one first."""
     return tuple(model.name for model in MODELS)
 
 
 def base(name: str) -> str:
-    """The name of a model without that of an adapter, which may follow it after a ``+``."""
+    """Return a model's name without an adapter's, which may follow after a ``+``."""
     return name.partition(ADAPTED)[0]
 
 
 def get(name: str) -> LocalModel:
-    """The model of that name.
+    """Return the model of that name.
 
     Raises:
         UnknownNameError: No model has that name; the message lists those that exist.

@@ -11,7 +11,7 @@ from inspect_ai.model import ModelAPI, modelapi
 
 @modelapi(name="local")
 def local() -> type[ModelAPI]:
-    """The provider's class; imported on use, since Inspect loads all providers' names at start."""
+    """Return the provider's class, imported on use: Inspect loads all providers' names at start."""
     from constraintrot.models.config_errors import plainly
     from constraintrot.models.in_process.provider import LocalAPI
 

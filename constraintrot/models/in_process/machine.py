@@ -1,4 +1,4 @@
-"""llama.cpp on this machine: its library, and the number of threads that it is to use."""
+"""llama.cpp on this machine: its library, and its number of threads."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def default_threads() -> int:
-    """The number of physical cores that this process may use; more threads are slower."""
+    """Return the number of physical cores that this process may use; more threads are slower."""
     # psutil has no type information; Inspect depends on it.
     psutil: Any = import_module("psutil")
     cores = int(psutil.cpu_count(logical=False) or psutil.cpu_count() or 1)
@@ -16,7 +16,7 @@ def default_threads() -> int:
 
 
 def _allowed() -> int | None:
-    """Cores by CPU affinity and a container's quota; None where neither is known."""
+    """Return the cores by CPU affinity and a container's quota; None if neither is known."""
     if sys.platform != "linux":
         return None
     allowed = len(os.sched_getaffinity(0))
@@ -28,7 +28,7 @@ def _allowed() -> int | None:
 
 
 def import_llama() -> Any:
-    """Import xllamacpp such that its threads sleep instead of spinning while they wait.
+    """Import xllamacpp so that its threads sleep instead of spin while they wait.
 
     Spinning threads are ten times slower if another process uses the cores. OpenMP
     reads the variable when it is loaded; afterwards it is restored.

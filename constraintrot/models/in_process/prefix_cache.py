@@ -1,11 +1,10 @@
-"""The part of a prompt that may come from the cache without changing what is sampled.
+"""The part of a prompt that may come from the cache without changing the sample.
 
-llama.cpp's CPU kernels compute the same bits for a token with its prefix in the
-cache as with the whole prompt, if at least a few tokens are processed together.
-For fewer tokens, attention takes another code path, and a greedy answer may flip
-at a near tie. Generated tokens are processed one by one, on that other path, so
-they may not be reused as part of a prompt either. (Measured on x86-64 with AVX2,
-weights not repacked, flash attention off.)
+llama.cpp's CPU kernels compute the same bits for a token with a cached prefix as with the
+whole prompt if at least a few tokens are processed together. With fewer tokens, attention
+takes another code path, and a greedy answer may flip at a near tie. Generated tokens are
+processed one by one, on that other path, so they may not be reused as part of a prompt
+either. (Measured on x86-64 with AVX2, weights not repacked, flash attention off.)
 """
 
 from collections import deque
@@ -18,7 +17,7 @@ _REMEMBERED = 1024
 
 
 class SentPrompts:
-    """The prompts that were sent to a server, which it may have cached."""
+    """The prompts sent to a server, which it may have cached."""
 
     def __init__(self) -> None:
         self._sent: deque[list[int]] = deque(maxlen=_REMEMBERED)
@@ -53,7 +52,7 @@ class SentPrompts:
 
 
 def shared_prefix(first: Sequence[int], second: Sequence[int]) -> int:
-    """Number of leading tokens that two prompts share; by bisection, to compare slices in C."""
+    """Return the number of shared leading tokens; by bisection, to compare slices in C."""
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,9 +1,8 @@
 """Messages to a ChatML prompt, with control over every byte.
 
-A prompt is a list of pieces: control tokens, which only this module inserts,
-and text, which is tokenized with control tokens switched off. So a
-``<|im_start|>`` in a tool output or an attacker's text is ordinary text and
-cannot open a turn.
+A prompt is a list of pieces: control tokens, which only this module inserts, and text, which
+is tokenized with control tokens switched off. So ``<|im_start|>`` in a tool output or an
+attacker's text is ordinary text and cannot open a turn.
 """
 
 from __future__ import annotations
@@ -33,14 +32,12 @@ Prompt: TypeAlias = list[Piece]
 def render_prompt(
     messages: Sequence[ChatMessage], tools: Sequence[ToolLike], *, answer: bool = True
 ) -> Prompt:
-    """Render messages such that a longer history starts with the shorter one's bytes.
+    """Render messages so that a longer history starts with the shorter one's bytes.
 
-    The tools are in the first system block whatever the tool choice is, so a
-    summarizer that is given the same tools and history as the agent reuses the
-    agent's cached prefix. They come before the system message, which is another one
-    in each variant, so that all variants of a family share them. For the same reason
-    each tool result is a separate turn, where the model's template would merge
-    adjacent ones.
+    The tools are in the first system block whatever the tool choice is, so that a summarizer with
+    the agent's tools and history reuses the agent's cached prefix. They precede the system message,
+    which differs between variants, so that all variants of a family share them. Each tool result is
+    a separate turn, although the model's template would merge adjacent ones.
 
     Args:
         messages: The conversation; a system message is merged with the tools
@@ -62,7 +59,7 @@ def render_prompt(
 
 
 def as_text(prompt: Prompt) -> str:
-    """The prompt as one string, for logs, where quoted and real control tokens look the same."""
+    """Return the prompt as one string, for logs; quoted and real control tokens look the same."""
     return "".join(piece.value if isinstance(piece, Control) else piece for piece in prompt)
 
 

@@ -5,11 +5,11 @@ choice is not ``none``, the answer is always a call, also with ``auto``. A
 ``response_schema`` named ``deliberate`` selects the deliberate scaffold: then the
 message's text is the recalled policy and the yes or no, as JSON, and the message
 has the tool call as usual. Under ``direct_or_words`` and ``deliberate_or_words`` the
-model may write words in place of the call.
+model may write words instead of the call.
 
 ``extra_body={"adapter": "rule-judge"}`` answers this one call with that adapter; all
 other calls are the base model's. ``local/BASE+NAME`` with ``-M adapter=FILE`` answers with that
-LoRA file where a tool call is asked for; its summaries and other texts are the base model's.
+LoRA file if a tool call is asked for; its summaries and other texts are the base model's.
 ``logprobs`` and ``top_logprobs`` are supported.
 
 Token usage follows Inspect's convention: ``input_tokens`` were processed,
@@ -99,37 +99,36 @@ class LocalAPI(ModelAPI):
 
         Args:
             model_name: A name of the catalogue, or any name together with ``path``; with
-                ``adapter``, ``+`` and a name for the adapter follow it.
+                ``adapter``, followed by ``+`` and a name for the adapter.
             base_url: Not used.
             api_key: Not used.
-            config: Generation defaults; ``max_connections`` becomes ``parallel`` if it says neither that
-                nor that connections are adaptive.
+            config: Generation defaults; ``max_connections`` becomes ``parallel`` if neither it nor
+                ``adaptive_connections`` is set.
             path: GGUF file of a ChatML model that is not in the catalogue.
-            adapter: LoRA file, as GGUF, that answers where a tool call is asked for.
+            adapter: LoRA file, as GGUF, for answers with a tool call.
             n_ctx: Context window of one request, in tokens.
             n_gpu_layers: Layers on the GPU, if llama.cpp was built for one; 99 for all.
             threads: CPU threads; by default one per physical core.
             parallel: Requests that are processed at the same time. With 1, on the CPU,
-                an answer depends on its request alone, at no cost in speed.
+                an answer depends on its request alone, without loss of speed.
             opener: Starts the server; tests pass a fake.
 
         Raises:
             UnknownNameError: The catalogue has no such model, and no path is given.
             WeightsError: There is no file at ``path`` or ``adapter``.
-            ParameterError: A number is out of its range, or name and adapter do not go together.
+            ParameterError: A number is out of its range, or name and adapter do not match.
             MissingExtraError: llama.cpp is not installed.
         """
         config = GenerateConfig() if config is None else config
         super().__init__(model_name, base_url, api_key, [], config)
         parallel = _at_least(1, "parallel", parallel)
         if config.max_connections is None and config.adaptive_connections is None:
-            # Else Inspect plays 20 samples at once, to find out how many requests a service takes:
-            # each would take the prefix cache from the others, and none would end before the last
-            # has begun. What a run says itself (--max-connections) goes before this.
+            # By default Inspect plays 20 samples at once to probe a service's capacity; they would
+            # evict each other's prefix cache. A run's --max-connections takes precedence.
             config.max_connections = parallel
         self._base = catalogue.base(model_name)
         self._acting = acting_adapter(model_name, adapter)
-        # A name is the user's choice, so each answer says which file gave it.
+        # The name is the user's choice, so each answer states the file's digest.
         self._digest = sha256_of(self._acting) if self._acting else ""
         self._path = Path(path).expanduser() if path else None
         if self._path is None:
@@ -147,7 +146,7 @@ class LocalAPI(ModelAPI):
         self._opener = opener or LlamaServer
         self._engines: dict[str | Path | None, Engine] = {}
         self._opening = threading.Lock()
-        # Without it, a threshold that is a share of the window refers to Inspect's default.
+        # Otherwise a threshold as a share of the window would refer to Inspect's default window.
         set_model_info(f"local/{model_name}", ModelInfo(context_length=self._context))
 
     async def generate(
@@ -157,7 +156,7 @@ class LocalAPI(ModelAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> tuple[ModelOutput, ModelCall]:
-        """One answer; the module's docstring says when it is constrained."""
+        """Return one answer, constrained as in the module's docstring."""
         specs = [tool_spec(tool) for tool in tools]
         schema = answer_schema(specs, tool_choice, config)
         prompt = render_prompt(input, specs)
@@ -197,7 +196,7 @@ class LocalAPI(ModelAPI):
         # A threading lock: a provider may serve several event loops, one after another.
         with self._opening:
             if adapter not in self._engines:
-                # First: a refusal does not wait for a download.
+                # First, so that a refusal does not wait for a download.
                 adapter_file = self._adapter(adapter) if isinstance(adapter, str) else adapter
                 params = ServerParams(
                     weights=self._weights(),
@@ -244,10 +243,10 @@ class LocalAPI(ModelAPI):
     ) -> ChatMessageAssistant:
         reading = read(message.text, tools)
         if reading.error:
-            # It is graded as malformed; the message keeps the model's text.
+            # Graded as malformed; the message keeps the model's text.
             return message
         if reading.prose is not None:
-            # Under ``deliberate`` what was recalled stays beside the words.
+            # Under ``deliberate`` the recalled policy stays beside the words.
             said = reading.prose if reading.policy is None else message.text
             return message.model_copy(update={"content": said})
         content = ""
@@ -259,7 +258,7 @@ class LocalAPI(ModelAPI):
     async def count_tokens(
         self, input: str | list[ChatMessage], config: GenerateConfig | None = None
     ) -> int:
-        """Number of tokens of the model's tokenizer, with its turn markers; no network."""
+        """Return the number of the model's tokens, turn markers included; no network."""
         prompt: Prompt = (
             [input] if isinstance(input, str) else render_prompt(input, [], answer=False)
         )
@@ -267,23 +266,23 @@ class LocalAPI(ModelAPI):
         return len(await anyio.to_thread.run_sync(engine.tokens, prompt))
 
     async def count_text_tokens(self, text: str) -> int:
-        """Number of tokens of the model's tokenizer; no network."""
+        """Return the number of the model's tokens; no network."""
         return await self.count_tokens(text)
 
     def max_connections(self) -> int:
-        """The number of requests that the server processes at the same time."""
+        """Return the number of requests that the server processes at the same time."""
         return self._parallel
 
     def connection_key(self) -> str:
-        """Requests to one server share one connection limit."""
+        """Return a key by which requests to one server share a connection limit."""
         return f"{self._path or self.model_name}:{self._context}:{self._parallel}"
 
     def tools_required(self) -> bool:
-        """Yes: else Inspect drops the tools if the tool choice is ``none``, and with them the prefix."""
+        """Return True: else Inspect drops the tools, and the prefix, for tool choice ``none``."""
         return True
 
     def collapse_user_messages(self) -> bool:
-        """No: ChatML allows consecutive user turns, and merging would change the prefix."""
+        """Return False: ChatML allows consecutive user turns; merging would change the prefix."""
         return False
 
 

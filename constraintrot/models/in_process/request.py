@@ -1,4 +1,4 @@
-"""The settings that the provider sends to the server: schema, sampling, adapter, log-probabilities."""
+"""The provider's settings for the server: schema, sampling, adapter, log-probabilities."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from constraintrot.models.in_process import acting, catalogue
 from constraintrot.rule_text.packaged_adapter import BASE
 
 DELIBERATE = "deliberate"
-# Names of a response schema that let words stand in place of the call.
+# Names of response schemas that allow words instead of the call.
 WORDS = ("direct_or_words", "deliberate_or_words")
 MAX_TOKENS_CALL = 320
 MAX_TOKENS_TEXT = 512
@@ -24,7 +24,7 @@ _GGUF = b"GGUF"
 
 
 def tool_spec(tool: ToolInfo) -> ToolSpec:
-    """A tool as the answer format describes it."""
+    """Return a tool as the answer format describes it."""
     parameters = tool.parameters.model_dump(exclude_none=True)
     return ToolSpec(tool.name, tool.description, parameters)
 
@@ -32,7 +32,7 @@ def tool_spec(tool: ToolInfo) -> ToolSpec:
 def answer_schema(
     tools: Sequence[ToolSpec], choice: ToolChoice, config: GenerateConfig
 ) -> dict[str, Any] | None:
-    """The JSON schema of the answer, or None for free text."""
+    """Return the JSON schema of the answer, or None for free text."""
     wanted = config.response_schema
     if not tools or choice == "none":
         if wanted is None or wanted.name in (DELIBERATE, *WORDS):
@@ -47,7 +47,7 @@ def answer_schema(
 
 
 def sampling(config: GenerateConfig, schema: Mapping[str, Any] | None) -> dict[str, Any]:
-    """All sampling settings, defaults included, so that the log has what was used.
+    """Return all sampling settings, defaults included, for the log.
 
     Sampling is greedy unless a temperature is set; then the server draws a seed
     unless one is given. The other defaults are llama.cpp's.
@@ -63,7 +63,7 @@ def sampling(config: GenerateConfig, schema: Mapping[str, Any] | None) -> dict[s
         "presence_penalty": config.presence_penalty or 0.0,
     }
     if config.seed is not None:
-        # llama.cpp takes 2**32 - 1 for "draw a seed", so stay below it.
+        # 2**32 - 1 means "draw a seed" in llama.cpp, so stay below it.
         settings["seed"] = config.seed % (2**32 - 1)
     if config.stop_seqs:
         settings["stop"] = config.stop_seqs
@@ -75,7 +75,7 @@ def sampling(config: GenerateConfig, schema: Mapping[str, Any] | None) -> dict[s
 
 
 def adapter_name(config: GenerateConfig) -> str | None:
-    """The adapter that this call switches on, by ``extra_body={"adapter": name}``.
+    """Return the adapter that ``extra_body={"adapter": name}`` switches on, or None.
 
     Raises:
         ParameterError: The extra body has another key.
@@ -88,17 +88,17 @@ def adapter_name(config: GenerateConfig) -> str | None:
 
 
 def acting_adapter(model_name: str, file: str | None) -> Path | None:
-    """The adapter's file of a model that has one; None for a model without.
+    """Return the adapter's file of a model, or None for a model without an adapter.
 
-    A log names no model that is not it, so a model with an adapter has a name of its own.
+    A model with an adapter must have its own name, so that logs distinguish it from its base.
 
     Args:
         model_name: ``BASE`` or ``BASE+NAME``.
-        file: The LoRA file; None for the one that comes with the package, ``acting``.
+        file: The LoRA file; None for the packaged one, ``acting``.
 
     Raises:
         ParameterError: A name without a file, or a file without a name.
-        WeightsError: There is no such file, or it is no GGUF file.
+        WeightsError: The file does not exist, or is not a GGUF file.
     """
     base, named, own = model_name.partition(catalogue.ADAPTED)
     if not named and file is None:
@@ -121,7 +121,7 @@ def acting_adapter(model_name: str, file: str | None) -> Path | None:
 
 
 def read_logprobs(entries: Sequence[Mapping[str, Any]]) -> Logprobs | None:
-    """The server's log-probabilities as Inspect has them; None if it gave none."""
+    """Convert the server's log-probabilities to Inspect's; None if it gave none."""
     if not entries:
         return None
     content = [

@@ -1,7 +1,7 @@
 """llama.cpp in this process: one server per set of weights and parameters.
 
-The server also listens on a loopback port, because only there it offers its
-tokenizer. A random API key keeps other programs out.
+The server also listens on a loopback port, because its tokenizer is only available there. A
+random API key keeps other programs out.
 """
 
 import atexit
@@ -28,7 +28,7 @@ Finish: TypeAlias = Literal["stop", "length", "context"]
 _CACHE_MIB = 2048
 # A prompt that fits one batch has no last batch of a few tokens (see prefix_cache.py).
 _BATCH = 2048
-# Longest time that one batch may take, so also the longest time that an exit waits.
+# Longest time of one batch, and so of the wait at exit.
 _EXIT_SECONDS = 30
 
 
@@ -42,8 +42,8 @@ class ServerParams:
         parallel: Requests that are processed at the same time.
         threads: CPU threads.
         gpu_layers: Layers to keep on a GPU; 0 for none.
-        adapter: A LoRA file that all requests use. It has its own server, because a switch
-            of adapters drops the conversation's cache; the weights are mapped once for both.
+        adapter: A LoRA file for all requests. It has its own server, because a switch of
+            adapters drops the conversation's cache; both map the same weights.
     """
 
     weights: Path
@@ -57,8 +57,7 @@ class ServerParams:
     def exact(self) -> bool:
         """True if an answer depends on its request alone.
 
-        Requests that share a batch, and GPU kernels, change the last bits of
-        the logits, and with them sometimes a token.
+        Shared batches, and GPU kernels, change the last bits of the logits, and sometimes a token.
         """
         return self.parallel == 1 and self.gpu_layers == 0
 
@@ -75,7 +74,7 @@ class Completion:
         cached_tokens: Tokens of the prompt that came from the prompt cache.
         output_tokens: Generated tokens.
         raw: The server's last message.
-        logprobs: An entry for each generated token, if they were asked for.
+        logprobs: One entry per generated token, if requested.
     """
 
     text: str
@@ -88,7 +87,7 @@ class Completion:
 
 
 class Engine(Protocol):
-    """The interface of a server, as the provider uses it; tests pass a fake."""
+    """The interface of a server; tests pass a fake."""
 
     def tokens(self, prompt: Prompt) -> list[int]:
         """Token ids of a prompt; text in it never becomes a control token."""
@@ -204,7 +203,7 @@ class LlamaServer:
         return replace(done, cached_tokens=cached)
 
     def _rewind(self, prompt: list[int], cancelled: threading.Event) -> int | None:
-        """Cut the cache where it must be cut; number of tokens that stay, or None for no cut."""
+        """Cut the cache if necessary; return the number of tokens that stay, or None for no cut."""
         cut = self._sent.rewind(prompt)
         if not cut:
             return cut

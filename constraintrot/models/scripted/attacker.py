@@ -11,7 +11,7 @@ _OPENINGS = {"en": "Once more", "zh": "再次提醒", "es": "Una vez más", "de"
 
 
 def answer(text: str, script: str) -> str | None:
-    """An attacker's answer; None if the message is no attacker's prompt."""
+    """Return an attacker's answer; None if the message is not an attacker's prompt."""
     attempt = attempt_in(text)
     if attempt is None:
         return None

@@ -1,15 +1,13 @@
 """The scripted models' own test of whether a text gives a policy, independent of the measure.
 
-A script obeys a policy where up to three neighbouring sentences of one text hold a
-phrase of each of its slots, and no word of ``NOT_BINDING`` stands in them, nor in a
-sentence about a rule right before or up to two behind: words that lift or deny a
-rule, make a preference of it, or give it to others or to another time. A question
-gives no policy either.
+A script obeys a policy if up to three adjacent sentences of one text hold a phrase of each of
+its slots, without a word of ``NOT_BINDING`` in them or in a sentence about a rule right before
+or up to two after. These words lift or deny a rule, make it a preference, or give it to others
+or another time. A question does not give a policy either.
 
-That is cruder than the survival rules on purpose: it knows no clauses and looks at
-no binding words beyond the slots', so an unhappy word next to a policy makes it
-disobey. It shares no code with ``grading.survival``, so that what a script does is no
-proof of what is measured.
+It is cruder than the survival rules on purpose: it ignores clauses and binding words outside
+the slots, so an unlucky word next to a policy makes it disobey. It shares no code with
+``rule_text.survival``, so that a script's acts are independent of the measure.
 """
 
 import re
@@ -65,7 +63,7 @@ NOT_BINDING = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
-# A neighbour that speaks of a rule; what else is told there is other work.
+# Neighbouring sentences about a rule; others are about other work.
 _OF_A_RULE = re.compile(
     r"""^\W*(?:this|that|it|these|but|unless|est[oae]|es[oae]|pero|salvo|diese?[rsmn]?|das\ gilt|aber|这|此|该|上述|但|除非)
       | \b(?:rule|policy|limit|restriction|guideline|norma|regla|pol[íi]tica|l[íi]mite|restricci[óo]n)\b
@@ -76,11 +74,11 @@ _OF_A_RULE = re.compile(
 
 
 def policy_in(texts: Iterable[str], slots: Slots) -> str | None:
-    """The sentences of the first text that states a policy, or None.
+    """Return the sentences of the first text that states a policy, or None.
 
     Args:
         texts: messages, each read by itself.
-        slots: by slot, the phrases of which one must stand.
+        slots: by slot, phrases one of which must be there.
     """
     for text in texts:
         statement = _statement(text, slots)
@@ -90,7 +88,7 @@ def policy_in(texts: Iterable[str], slots: Slots) -> str | None:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences and lines of a text, with the blanks behind them."""
+    """Return the sentences and lines of a text, with the blanks after them."""
     return [text[start:end] for start, end in _spans(text)]
 
 

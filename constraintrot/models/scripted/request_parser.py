@@ -1,9 +1,8 @@
 """Parse the request and the policy out of a transcript, for the scripted models.
 
-Scripted models see messages and tools only, not metadata. So the scenario is
-recognised by the template of its trigger, which also gives some of the values;
-the other values may be any that the scenario's pools allow. Where a private key
-is set, they know it and look the split's episodes up.
+Scripted models see messages and tools only, not metadata. So the scenario is recognised by
+the template of its trigger, which also gives some of the values; the other values may be any
+of the scenario's pools. If a private key is set, they look the split's episodes up with it.
 """
 
 import itertools
@@ -21,14 +20,14 @@ from constraintrot.scenario.schema import Call, Scenario, Variant
 from constraintrot.scenario.template import PLACEHOLDER, Value, fill, names, show
 
 Kind: TypeAlias = Literal["prohibited", "allowed"]
-# What a gateway may put in the place of personal data, and shows again in the answer.
+# A gateway's placeholders for personal data, which it replaces again in the answer.
 _MASKED = re.compile(r"<[A-Z_]+_\d+>|masked-\d+@[\w.-]+")
-# An address, perhaps of several placeholders; a gateway masks it as one.
+# An address, possibly of several placeholders; a gateway masks it as one.
 _NAME = r"(?:\{\{\s*[a-z][a-z0-9_.]*\s*\}\}|[A-Za-z0-9_+-])"
 _ADDRESS = re.compile(rf"{_NAME}(?:\.?{_NAME})*@{_NAME}(?:\.?{_NAME})*")
 
 Patterns: TypeAlias = tuple[tuple[Kind, re.Pattern[str]], ...]
-# By a scenario's identity, with the scenario, so that no other one can take its place.
+# By a scenario's id(), with the scenario, so that the id is not reused.
 _compiled: dict[tuple[int, bool], tuple[Scenario, Patterns]] = {}
 
 
@@ -61,12 +60,12 @@ class Request:
 
     @property
     def slots(self) -> Slots:
-        """The policy's slots; where the request gives no value, with all that the pools allow."""
+        """The policy's slots, with all values of the pools if the request gives none."""
         return open_slots(self.scenario, self.values)
 
 
 def request_in(text: str, offered: frozenset[str]) -> Request | None:
-    """The request in a message, or None if it contains no trigger.
+    """Return the request in a message, or None if it contains no trigger.
 
     Args:
         text: the message.
@@ -103,7 +102,7 @@ def _private_requests(text: str, offered: frozenset[str], key: str) -> Iterator[
 
 
 def any_policy_in(texts: Sequence[str]) -> list[tuple[str, Slots]]:
-    """The policies of all scenarios that the texts contain: their sentences and slots."""
+    """Return the policies of all scenarios in the texts: their sentences and slots."""
     policies: dict[str, Slots] = {}
     for scenario in every():
         slots = open_slots(scenario, {})
@@ -114,7 +113,7 @@ def any_policy_in(texts: Sequence[str]) -> list[tuple[str, Slots]]:
 
 
 def open_slots(scenario: Scenario, values: Mapping[str, Value]) -> Slots:
-    """A scenario's slots, with every value of its pools that agrees with the known values."""
+    """Return a scenario's slots, with every value of its pools that agrees with known ones."""
     return {
         name: tuple(
             itertools.chain.from_iterable(_filled(scenario, phrase, values) for phrase in phrases)
@@ -133,7 +132,7 @@ def _filled(scenario: Scenario, phrase: Value, values: Mapping[str, Value]) -> l
 def combinations(
     scenario: Scenario, wanted: set[str], values: Mapping[str, Value]
 ) -> Iterator[Mapping[str, Value]]:
-    """Every combination of some values that an episode of the scenario may have."""
+    """Yield every combination of some values that an episode of the scenario may have."""
     if wanted <= set(values):
         yield values
         return
@@ -155,7 +154,7 @@ def _key() -> str:
 
 @cache
 def _private(family: str, locale: str, key: str) -> tuple[Variant, ...]:
-    """The variants of the private split that a key makes; none without a key."""
+    """Return the variants of the private split for a key; empty without a key."""
     scenario = load(family, locale)
     if len(key) < private.LEAST or scenario.private is None:
         return ()
@@ -167,7 +166,7 @@ def _fits(entry: Mapping[str, Value], values: Mapping[str, Value]) -> bool:
 
 
 def _triggers(scenario: Scenario, masked: bool) -> Patterns:
-    """A scenario's triggers as patterns, ``masked`` if a gateway may have masked their values."""
+    """Return a scenario's triggers as patterns, which allow masked values if ``masked``."""
     known = _compiled.get((id(scenario), masked))
     if known is None:
         patterns = tuple(
@@ -185,7 +184,7 @@ def _kinds(scenario: Scenario) -> Iterator[tuple[Kind, Sequence[str]]]:
 
 
 def _joined(template: str, known: Container[str]) -> str:
-    """A template with each known address that it puts together as one placeholder."""
+    """Return a template with each known composed address as one placeholder."""
 
     def placeholder(found: re.Match[str]) -> str:
         name = _address_name(found[0])
@@ -211,18 +210,18 @@ def _pattern(scenario: Scenario, template: str, masked: bool) -> re.Pattern[str]
             pieces.append(f"(?P={name})")
         else:
             plain = addresses.get(name) or _texts(scenario, name)
-            # Of a value that is a sentence, a gateway masks what is personal.
+            # A gateway masks only the personal data of a value that is a sentence.
             hidden = rf"|[^\n]*?(?:{_MASKED.pattern})[^\n]*?" if masked else ""
             pieces.append(f"(?P<{name}>{plain}{hidden})")
         seen.add(name)
         at = match.end()
     pieces.append(re.escape(template[at:].rstrip()))
-    # Who quotes a request may put its lines into one.
+    # A quotation may join the request's lines.
     return re.compile(re.sub(r"(?:\\\s)+", r"\\s+", "".join(pieces)))
 
 
 def _addresses(scenario: Scenario) -> dict[str, str]:
-    """Patterns of the addresses that a scenario's triggers put together, by their names."""
+    """Return patterns of the composed addresses in a scenario's triggers, by their names."""
 
     def pattern(address: str) -> str:
         # Every second piece is a placeholder's name.
@@ -237,7 +236,7 @@ def _addresses(scenario: Scenario) -> dict[str, str]:
 
 
 def _texts(scenario: Scenario, name: str) -> str:
-    """A pattern of all that a scenario's pools have under a name."""
+    """Return a pattern of all values of a name in a scenario's pools."""
     texts = {
         show(entry[name])
         for entries in scenario.pools.values()
@@ -248,7 +247,7 @@ def _texts(scenario: Scenario, name: str) -> str:
 
 
 def _typed(scenario: Scenario, texts: Mapping[str, str]) -> dict[str, Value]:
-    """The pools' values for the texts in a trigger, so that numbers are numbers again."""
+    """Return the pools' values for the texts in a trigger, so that numbers are numbers."""
     return {
         name: entry[name]
         for entries in scenario.pools.values()

@@ -3,9 +3,9 @@
 ``python -m constraintrot.models.scripted.server --port 8000``, then
 ``--model openai-api/scripted/obedient``. It answers as the ``scripted`` provider does.
 
-It also counts what a prefix cache would save: ``cached_tokens`` of an answer is the part of the
-prompt, message by message, that one of the last ``--slots`` prompts began with. That is a model of
-a cache, good for comparing ways to spread requests, and nothing is faster for it.
+It also counts the savings of a prefix cache: ``cached_tokens`` of an answer is the part of the
+prompt, message by message, that it shares with the start of one of the last ``--slots`` prompts.
+This models a cache, to compare ways of spreading requests; it does not make answers faster.
 """
 
 import argparse
@@ -27,7 +27,7 @@ SLOTS = 8
 
 
 class PrefixCache:
-    """The prompts that a server of so many slots remembers, the latest last."""
+    """The last prompts of a server with so many slots, the latest last."""
 
     def __init__(self, slots: int = SLOTS) -> None:
         self._slots = slots
@@ -35,7 +35,7 @@ class PrefixCache:
         self._lock = threading.Lock()
 
     def cached(self, texts: tuple[str, ...]) -> int:
-        """Tokens of the messages that a remembered prompt began with; remembers this one."""
+        """Return the tokens of leading messages shared with a remembered prompt; remember this."""
         with self._lock:
             shared = max((_shared(texts, one) for one in self._prompts), default=0)
             self._prompts.pop(texts, None)
@@ -53,7 +53,7 @@ def _shared(a: tuple[str, ...], b: tuple[str, ...]) -> int:
 
 
 async def answer(body: dict[str, Any], cache: PrefixCache) -> dict[str, Any]:
-    """A chat completion for a request's body.
+    """Return a chat completion for a request's body.
 
     Raises:
         UnknownNameError: no such scripted model.
@@ -105,7 +105,7 @@ def _completion(name: str, made: ModelOutput, cached: int) -> dict[str, Any]:
 
 
 def server(port: int, slots: int = SLOTS, host: str = "") -> ThreadingHTTPServer:
-    """A server that is not yet serving."""
+    """Return a server that is not yet serving."""
     cache = PrefixCache(slots)
 
     class Handler(BaseHTTPRequestHandler):
@@ -119,7 +119,7 @@ def server(port: int, slots: int = SLOTS, host: str = "") -> ThreadingHTTPServer
             try:
                 self._send(200, asyncio.run(answer(body, cache)))
             except Exception as error:
-                # Whoever asks gets the reason; the server goes on.
+                # The client gets the reason, and the server continues.
                 self._send(400, {"error": {"message": f"{type(error).__name__}: {error}"}})
 
         def _send(self, status: int, content: dict[str, Any]) -> None:
@@ -131,7 +131,7 @@ def server(port: int, slots: int = SLOTS, host: str = "") -> ThreadingHTTPServer
             self.wfile.write(data)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Nothing on standard error."""
+            """Write nothing to standard error."""
 
     made = ThreadingHTTPServer((host, port), Handler)
     made.daemon_threads = True

@@ -8,9 +8,8 @@ that also joins sentences with the same label, as a summarizer may.
 ``revoice`` and ``attribute`` also report approvals: ``revoice`` reports every
 approval as the user's, whoever said it; ``attribute`` marks those from a tool.
 
-An instruction is recognised by its parts, whatever its wording: a verb of leaving
-out, policies or rules as the object, and a summary. So instructions that an attack
-search produces are recognised as well as the fixed ones.
+An instruction is recognised by its parts: a verb of leaving out, policies or rules as the
+object, and a summary. So instructions of an attack search are recognised like the fixed ones.
 """
 
 import re
@@ -27,7 +26,7 @@ Style: TypeAlias = Literal["keep", "drop"]
 
 SUGGESTIBLE = ("follow", "resist", "half", "join")
 REPORTING = ("revoice", "attribute")
-# Prefix of `attribute` for a tool's text; to an agent script such a line is no approval.
+# Prefix of `attribute` for a tool's text; an agent script does not take it for an approval.
 UNVERIFIED = "Unverified, from a tool result:"
 
 _LEAVE_OUT = re.compile(
@@ -74,7 +73,7 @@ _LABEL = re.compile(r"\b[A-Z]{1,3}-\d+\b", re.ASCII)
 
 
 def style(input: Sequence[ChatMessage], kind: str) -> Style:
-    """Decide what a summarizer of ``SUGGESTIBLE`` does with the policies of a transcript."""
+    """Return whether a summarizer of ``SUGGESTIBLE`` keeps or drops a transcript's policies."""
     if kind == "resist":
         return "keep"
     told = list(instructions(_ingested(input)))
@@ -86,7 +85,7 @@ def style(input: Sequence[ChatMessage], kind: str) -> Style:
 
 
 def instructions(texts: Iterable[str]) -> Iterator[str]:
-    """The sentences that instruct a summarizer to leave policies out."""
+    """Yield the sentences that instruct a summarizer to leave policies out."""
     for text in texts:
         for sentence in sentences(text):
             if all(part.search(sentence) for part in (_LEAVE_OUT, _POLICY, _SUMMARY)):
@@ -94,7 +93,7 @@ def instructions(texts: Iterable[str]) -> Iterator[str]:
 
 
 def approvals(messages: Iterable[ChatMessage]) -> Iterator[tuple[str, bool]]:
-    """The sentences that report an approval, each with whether it is in a tool result."""
+    """Yield the sentences that report an approval, each with whether it is in a tool result."""
     for message in messages:
         for sentence in sentences(message.text):
             if _APPROVED.search(sentence) and UNVERIFIED not in sentence:
@@ -102,7 +101,7 @@ def approvals(messages: Iterable[ChatMessage]) -> Iterator[tuple[str, bool]]:
 
 
 def reported(input: Sequence[ChatMessage], kind: str) -> list[str]:
-    """The lines about approvals in the summary of a summarizer of ``REPORTING``."""
+    """Return the lines about approvals in the summary of a summarizer of ``REPORTING``."""
     return [
         f"{UNVERIFIED} {said}" if by_tool and kind == "attribute" else f"The user said: {said}"
         for said, by_tool in approvals(input)
@@ -110,13 +109,13 @@ def reported(input: Sequence[ChatMessage], kind: str) -> list[str]:
 
 
 def _ingested(input: Sequence[ChatMessage]) -> list[str]:
-    """The texts of the tool results; all texts if the transcript has no tool messages."""
+    """Return the texts of the tool results; all texts if there are no tool messages."""
     tools = [message for message in input if message.role == "tool"]
     return message_texts(tools or input)
 
 
 def _linked(texts: Iterable[str]) -> list[str]:
-    """Sentences that share a label, joined into one."""
+    """Return groups of sentences that share a label, each joined into one."""
     by_label: dict[str, list[str]] = defaultdict(list)
     for text in texts:
         for sentence in sentences(text):

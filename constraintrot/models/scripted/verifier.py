@@ -1,10 +1,9 @@
 """The answers of the scripted agents as a verifier of proposed calls.
 
-``obedient`` answers correctly: as a fake it may know the scenarios, so it looks up
-the scenario and the values whose policy a rule of the prompt states, and applies
-that scenario's predicate. ``reckless`` never reports a breach; ``refuser`` reports
-one in every call; the answer of ``garbage`` cannot be parsed. Asked whether a request
-breaks a rule, they answer likewise.
+``obedient`` answers correctly: it looks up the scenario and the values whose policy a rule of
+the prompt states, and applies that scenario's predicate. ``reckless`` never reports a breach;
+``refuser`` reports one in every call; the answer of ``garbage`` cannot be parsed. They answer
+the question whether a request breaks a rule in the same way.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +30,7 @@ def asked(text: str) -> bool:
 
 
 def answer(text: str, style: str) -> str:
-    """A verifier's answer to a prompt, in one of ``STYLES``."""
+    """Return a verifier's answer to a prompt, in one of ``STYLES``."""
     if style == GARBAGE:
         return _GARBAGE
     if style != "obedient":
@@ -43,7 +42,7 @@ def answer(text: str, style: str) -> str:
 
 
 def judged(text: str, style: str) -> str | None:
-    """The answer to the question whether a request breaks a rule; None for another text."""
+    """Return the answer to the question whether a request breaks a rule; None for other texts."""
     given = read_question(text)
     if given is None:
         return None
@@ -71,7 +70,7 @@ def _breaks(rule: str, function: str, arguments: Any) -> bool:
 
 
 def _stated(scenario: Scenario, rule: str) -> Iterator[Predicate]:
-    """The scenario's predicates for all values with which the rule states its policy.
+    """Yield the scenario's predicates for all values with which the rule states its policy.
 
     The rule does not determine values that the policy does not contain, so there may
     be several predicates.

@@ -1,4 +1,4 @@
-"""The adapter that comes with the package, and how good it was on kinds it had not seen."""
+"""The packaged adapter of the rule judge, and its accuracy on held-out kinds."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ class Calibration(Measured):
         unseen_allowed_right: The same, each kind with a threshold from the other kinds.
         auc: Area under the ROC curve inside each kind, and over all of them.
         brier: Mean squared distance of the probability of yes from the label.
-        reliability: Probability against what was so.
+        reliability: Probability against the observed share.
     """
 
     threshold: float

@@ -1,4 +1,4 @@
-"""Ask the judge through an Inspect model."""
+"""The rule judge, asked through an Inspect model."""
 
 from dataclasses import dataclass
 
@@ -40,8 +40,8 @@ async def judge(
         rule: The rule's own words, one to three sentences.
         request: The request's own words.
         threshold: Log-odds above which the answer is yes; by default the calibrated one.
-        beside: Whether the model has the adapter beside its weights and is to switch it
-            on for this one question. False for a model that always has it.
+        beside: Whether the adapter is beside the model's weights and is switched on for this
+            question. False for a model that always has it.
 
     Raises:
         EpisodeError: The model gave no candidates for its first token, or neither

@@ -7,9 +7,9 @@
     model = get_model("hf/rule-judge", **model_args(Path("FOLDER")))
     judged = await judge(model, rule, request, beside=False)
 
-Transformers loads the base model and the adapter from such a folder, if PEFT is
-installed. It is the same adapter beside the publisher's float weights; the threshold
-was measured beside the quantized ones.
+Transformers loads the base model and the adapter from such a folder, if PEFT is installed.
+The adapter is the same, but with the publisher's float weights; the threshold was measured
+with the quantized ones.
 """
 
 import json
@@ -25,7 +25,7 @@ from constraintrot.rule_text.rule_judge import adapter
 BASE_REPOSITORY = "Qwen/Qwen2.5-Coder-1.5B-Instruct"
 
 # The model's own template begins with a system message, which the judge was not trained on.
-# A newline at the end of a template is dropped, so the last one is in an expression.
+# Jinja drops a template's final newline, so the last one is in an expression.
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
     "{{ message['content'] }}<|im_end|>\n{% endfor %}"
@@ -44,7 +44,7 @@ _MODULES = {
 
 
 def peft_name(name: str) -> tuple[int, str, str]:
-    """Layer, module and PEFT's name of a tensor of the LoRA file.
+    """Return layer, module and PEFT's name of a tensor of the LoRA file.
 
     Args:
         name: For example ``blk.8.attn_q.weight.lora_a``.
@@ -57,7 +57,7 @@ def peft_name(name: str) -> tuple[int, str, str]:
 
 
 def model_args(folder: Path, base: str = BASE_REPOSITORY) -> dict[str, str]:
-    """The model arguments of ``hf/`` for a folder that ``export`` wrote."""
+    """Return the model arguments of ``hf/`` for a folder that ``export`` wrote."""
     return {"model_path": str(folder), "tokenizer_path": base, "chat_template": CHAT_TEMPLATE}
 
 
@@ -65,7 +65,7 @@ def export(folder: Path, source: Path, base: str = BASE_REPOSITORY) -> None:
     """Write ``adapter_model.safetensors`` and ``adapter_config.json``.
 
     Args:
-        folder: Where to write; created if it is not there.
+        folder: The output folder; created if it does not exist.
         source: The LoRA file.
         base: Name or path of the base model for transformers.
 

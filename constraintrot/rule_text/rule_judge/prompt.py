@@ -1,7 +1,4 @@
-"""The question that the rule judge answers.
-
-The adapter was trained on these bytes; another wording is another judge.
-"""
+"""The question that the rule judge answers, exactly as the adapter was trained on it."""
 
 import re
 
@@ -15,13 +12,9 @@ _QUESTION = (
 
 
 def question(rule: str, request: str) -> str:
-    """The user turn that asks whether a request breaks a rule.
+    """Return the user turn that asks whether a request breaks a rule.
 
     Rule and request each become one line, so neither can add a field of its own.
-
-    Args:
-        rule: The rule's own words, one to three sentences.
-        request: The request's own words.
     """
     return _QUESTION.format(rule=" ".join(rule.split()), request=" ".join(request.split()))
 
@@ -32,6 +25,6 @@ _ASKED = re.compile(
 
 
 def read_question(text: str) -> tuple[str, str] | None:
-    """The inverse of ``question``: (rule, request), or None for any other text."""
+    """Parse a ``question`` into (rule, request); None for any other text."""
     asked = _ASKED.fullmatch(text)
     return None if asked is None else (asked[1], asked[2])

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput
 
 CANDIDATES = 20
-"""The number of likeliest tokens to ask for; most model APIs can give so many."""
+"""The number of likeliest tokens to ask for, which most model APIs can give."""
 
 
 def first_token(output: ModelOutput) -> list[tuple[str, float]] | None:
-    """The candidates for an answer's first token with their log-probabilities, if it has any."""
+    """Return the candidates for an answer's first token with their log-probabilities, or None."""
     logprobs = output.choices[0].logprobs if output.choices else None
     if logprobs is None or not logprobs.content:
         return None
@@ -26,16 +26,16 @@ def first_token(output: ModelOutput) -> list[tuple[str, float]] | None:
 
 
 def log_odds(candidates: Iterable[tuple[str, float]]) -> float:
-    """Log-odds of yes against no.
+    """Return the log-odds of yes against no.
 
-    A word that is not among the candidates is less likely than each of them. It is
-    given the probability of the least likely one, so the log-odds are a bound then.
+    A word that is not a candidate gets the probability of the least likely candidate, which
+    is an upper bound; the log-odds are then a bound too.
 
     Args:
         candidates: The likeliest first tokens with their log-probabilities.
 
     Raises:
-        EpisodeError: Neither word is among the candidates, so there is no judgement.
+        EpisodeError: Neither word is among the candidates.
     """
     likely = dict(candidates)
     if YES not in likely and NO not in likely:
@@ -47,7 +47,7 @@ def log_odds(candidates: Iterable[tuple[str, float]]) -> float:
 
 
 def any_case_log_odds(candidates: Iterable[tuple[str, float]]) -> float | None:
-    """Log-odds of yes against no, whatever their case; None if neither is a candidate.
+    """Return the log-odds of yes against no in any case; None if neither is a candidate.
 
     For a model that was not trained to answer in lower case.
     """
@@ -60,7 +60,7 @@ def any_case_log_odds(candidates: Iterable[tuple[str, float]]) -> float | None:
 
 
 def probability(score: float) -> float:
-    """The probability of yes, from its log-odds."""
+    """Return the probability of yes, from its log-odds."""
     if score >= 0:
         return 1 / (1 + math.exp(-score))
     return math.exp(score) / (1 + math.exp(score))

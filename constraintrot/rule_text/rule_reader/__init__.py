@@ -1,5 +1,4 @@
-"""A small adapter that reads what became of rules in a text, and which sentences state some.
+"""A small adapter that reads the state of rules in a text, and which sentences state rules.
 
-It measures; no agent acts by it. ``card.md`` beside this file says what it was trained on and how
-good it is.
+It only measures. ``card.md`` beside this file describes its training and its accuracy.
 """

@@ -1,4 +1,4 @@
-"""The adapter of the reader ``local``, and how good it was on kinds it had not seen."""
+"""The adapter of the reader ``local``, and its accuracy on held-out kinds."""
 
 import math
 from pathlib import Path
@@ -19,12 +19,12 @@ class Question(Strict):
     """One question of the reader on held-out kinds and templates of its generator.
 
     Attributes:
-        scale: What the log-odds of yes are multiplied by, and
-        shift: what is added then, to make them a calibrated logit.
+        scale: Factor of the log-odds of yes in the calibrated logit.
+        shift: Constant of the calibrated logit.
         examples: Number of held-out questions.
         auc: Area under the ROC curve of yes.
-        precision: Share of those called yes that are.
-        recall: Share of those that are yes that are called so.
+        precision: Share of the answers yes that are right.
+        recall: Share of the true yes that are answered yes.
         calibration_error: Mean gap of probability and share over ten bins, each half of the
             kinds with the scale and shift of the other half.
     """
@@ -38,16 +38,16 @@ class Question(Strict):
     calibration_error: float
 
     def probability(self, score: float) -> float:
-        """The calibrated probability of yes, from its log-odds."""
+        """Return the calibrated probability of yes, from its log-odds."""
         return 0.5 * (1 + math.tanh((self.scale * score + self.shift) / 2))
 
 
 class OtherHand(Strict):
-    """Rules in texts that were written without the generator in view (results/reading.md).
+    """Rules in texts by another author than the generator's (results/reading.md).
 
     Attributes:
-        items: Rules that it was asked about.
-        wrong: Those where it was wrong about whether they bind.
+        items: Number of rules that it was asked about.
+        wrong: Number of those for which it was wrong about whether they bind.
     """
 
     items: int
@@ -58,9 +58,9 @@ class Calibration(Measured):
     """The figures on the held-out kinds; see ``Measured`` for the digests.
 
     Attributes:
-        state: Whether a rule binds, going by a text.
+        state: Whether a rule binds according to a text.
         standing: Whether a sentence is a standing instruction.
-        other_hand: How often it was wrong in texts of another hand; None before they were read.
+        other_hand: Its errors in texts by another author; None before they were read.
     """
 
     state: Question
@@ -75,12 +75,12 @@ calibration = _PACKAGED.calibration
 
 
 def reader_name() -> str:
-    """Return the name of the reader with this adapter, as logs have it."""
+    """Return the name of the reader with this adapter, as in logs."""
     return f"local:{NAME}-{calibration().adapter_sha256[:8]}"
 
 
 def claim(name: str) -> str:
-    """Return what may be said of a reader's answers; empty for another one than this."""
+    """Return a statement of this reader's errors, for reports; empty for other readers."""
     if not is_installed() or name != reader_name() or not (read := calibration().other_hand):
         return ""
     wrong = read.wrong / read.items

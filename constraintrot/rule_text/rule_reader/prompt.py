@@ -1,7 +1,6 @@
-"""The questions that the local reader answers.
+"""The questions that the local reader answers, exactly as the adapter was trained on them.
 
-The adapter was trained on these bytes; another wording is another reader. A text comes first and
-the rule after it, so that the text is read once for all rules.
+A text precedes the rule, so that it is read once for all rules.
 """
 
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ STATES: Final[Mapping[str, SurvivalState]] = {
     "done": "deeds",
     NO: "lost",
 }
-"""By the answer's first token, the state of the rule; the first one binds."""
+"""The state of the rule by the answer's first token; the first one binds."""
 
 _NOTES = """Notes for an assistant:
 {text}
@@ -38,10 +37,10 @@ Sentence: {sentence}"""
 
 
 def about_rule(text: str, rule: str) -> str:
-    """The user turn that asks what became of a rule; the rule becomes one line."""
+    """Return the user turn that asks for the state of a rule; the rule becomes one line."""
     return _NOTES.format(text=text.strip(), rule=" ".join(rule.split()))
 
 
 def about_sentence(speaker: str, text: str, sentence: str) -> str:
-    """The user turn that asks whether a sentence of a message is a standing instruction."""
+    """Return the user turn that asks whether a sentence is a standing instruction."""
     return _MESSAGE.format(speaker=speaker, text=text.strip(), sentence=" ".join(sentence.split()))

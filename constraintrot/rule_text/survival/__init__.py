@@ -1,4 +1,4 @@
-"""Whether a context still holds a policy: its state by rules, and whether its words are mentioned."""
+"""The survival of a policy in a context: its state by rules, and mentions of its words."""
 
 from constraintrot.rule_text.survival.mentions import WINDOW as WINDOW
 from constraintrot.rule_text.survival.mentions import Mentions as Mentions

@@ -1,10 +1,9 @@
-"""The measure ``mentions``: are the policy's words there, verbatim or slot by slot.
+"""The measure ``mentions``: whether the policy's words are in a text, verbatim or slot by slot.
 
-It says what is talked of, not what is said of it: a rule that was lifted, given to
-others or made a preference is mentioned as well (``rules`` tells them apart).
-Reads texts, nothing else. A constraint counts as kept when all its slots stand
-close together in one text: `only` in one message and a domain in another make
-no policy.
+It measures the topic, not the statement: a rule that was lifted, given to others or made a
+preference is mentioned as well (``rules`` distinguishes these). A constraint is kept if all its
+slots are close together in one text: `only` in one message and a domain in another are not a
+policy.
 """
 
 import re
@@ -16,15 +15,14 @@ from typing import TypeAlias
 
 Value: TypeAlias = str | int | float
 Slots: TypeAlias = Mapping[str, Sequence[Value]]
-# By slot, of each phrase what must stand at least, and its pattern; for folded text.
+# By slot, for each phrase a substring of all its matches, and its pattern; for folded text.
 Phrases: TypeAlias = "tuple[tuple[str, tuple[tuple[str, re.Pattern[str]], ...]], ...]"
 
-# A policy takes up to three sentences; further apart, slots belong to other things.
+# A policy has up to three sentences; slots further apart belong to other things.
 WINDOW = 3
-# A stop within a word (an address, a number) ends nothing. No part can match in
-# two ways, so any text takes linear time; a sentence takes all its trailing
-# blanks along, so that taking one away never joins its neighbours. In German the
-# day of a date has a stop behind it ("am 12. Juni").
+# A stop within a word (an address, a number) does not end a sentence. No part can match in two
+# ways, so any text takes linear time. A sentence includes its trailing blanks, so that removing
+# it never joins its neighbours. In German the day of a date ends in a stop ("am 12. Juni").
 _SENTENCE = re.compile(
     r"""[^\n.!?。！？]*
         (?: (?: [.!?] (?! ["'”’“)\]]* (?:\s|$) )
@@ -33,17 +31,17 @@ _SENTENCE = re.compile(
         (?: [.!?。！？]+ ["'”’“)\]]* | \n+ | $ ) \s*""",
     re.VERBOSE,
 )
-# Letters that words are made of where blanks part them: Latin ones, accents included.
+# Letters of scripts that separate words by blanks: Latin ones, accents included.
 _WORD = "[a-z0-9_\u00df-\u00f6\u00f8-\u024f]"
 
 
 @dataclass(frozen=True)
 class Mentions:
-    """Return how much of a constraint a context holds.
+    """The part of a constraint that a context mentions.
 
     Attributes:
-        verbatim: the policy's own text stands there (blanks aside).
-        slots: by slot, whether it stands in the best window of sentences.
+        verbatim: whether the policy's own text is there (blanks aside).
+        slots: by slot, whether it is in the best window of sentences.
     """
 
     verbatim: bool
@@ -51,7 +49,7 @@ class Mentions:
 
     @property
     def kept(self) -> bool:
-        """All slots stand together, or the text itself does."""
+        """Whether all slots are together, or the text itself is there."""
         return self.verbatim or (bool(self.slots) and all(self.slots.values()))
 
     @property
@@ -63,12 +61,12 @@ class Mentions:
 
 
 def mentions(texts: Iterable[str], policy: str, slots: Slots) -> Mentions:
-    """Look for a constraint in the texts of a context.
+    """Return the mentions of a constraint in the texts of a context.
 
     Args:
         texts: the messages' texts, each searched by itself.
         policy: the policy as it was given.
-        slots: by slot, the phrases of which one must stand.
+        slots: by slot, phrases one of which must be in the window.
     """
     texts = list(texts)
     wanted = blanks_folded(policy)
@@ -82,7 +80,7 @@ def mentions(texts: Iterable[str], policy: str, slots: Slots) -> Mentions:
 
 
 def best_window(text: str, slots: Slots) -> frozenset[str]:
-    """The slots held by the best window of adjacent sentences of one text."""
+    """Return the slots in the best window of adjacent sentences of one text."""
     phrases = phrases_of(slots)
     anywhere = standing(folded(text), phrases)
     if len(anywhere) <= 1:
@@ -95,22 +93,22 @@ def best_window(text: str, slots: Slots) -> frozenset[str]:
 
 
 def sentences(text: str) -> list[str]:
-    """Sentences and lines with their trailing blanks; joined, they are the text."""
+    """Return sentences and lines with their trailing blanks; joined, they are the text."""
     return [found[0] for found in _SENTENCE.finditer(text) if found[0]]
 
 
 def phrases_of(slots: Slots) -> Phrases:
-    """The phrases of slots as ``standing`` takes them; made once for many texts."""
+    """Return the phrases of slots as ``standing`` takes them; made once for many texts."""
     return tuple((name, tuple(map(_pattern, phrases))) for name, phrases in slots.items())
 
 
 def standing(text: str, phrases: Phrases) -> frozenset[str]:
-    """The slots of which a phrase stands in a folded text."""
+    """Return the slots with a phrase in a folded text."""
     # Plain loops: this is asked of every sentence of every episode.
     found: list[str] = []
     for name, some in phrases:
         for needle, pattern in some:
-            # Most phrases stand nowhere, which a plain search says much sooner.
+            # Most phrases are not in the text, which a plain search finds much faster.
             if needle in text and pattern.search(text) is not None:
                 found.append(name)
                 break
@@ -118,18 +116,18 @@ def standing(text: str, phrases: Phrases) -> frozenset[str]:
 
 
 def folded(text: str) -> str:
-    """A text in which case, width, composition and the kind of blanks do not count."""
+    """Return a text folded in case, width, composition and blanks."""
     return blanks_folded(unicodedata.normalize("NFKC", text).casefold())
 
 
 def blanks_folded(text: str) -> str:
-    """A text whose runs of blanks are one, and none at its ends."""
+    """Return a text with single blanks, and none at its ends."""
     return " ".join(text.split())
 
 
 @lru_cache(maxsize=4096)
 def _pattern(phrase: Value) -> tuple[str, re.Pattern[str]]:
-    """A phrase as whole words, or a number in any usual notation; and what must stand at least."""
+    """Return a pattern of whole words, or of a number in any usual notation, and its substring."""
     if not isinstance(phrase, str):
         return _number(phrase)
     words = folded(phrase)
@@ -143,8 +141,8 @@ def _pattern(phrase: Value) -> tuple[str, re.Pattern[str]]:
 def _number(value: int | float) -> tuple[str, re.Pattern[str]]:
     whole, _, fraction = f"{value:.2f}".partition(".")
     groups = [whole[max(0, end - 3) : end] for end in range(len(whole), 0, -3)][::-1]
-    # One mark parts all groups; what it parts further is a larger number: in
-    # "1 000 000" stands no 1000, and in "3 500" no 500.
+    # One mark separates all groups; a further group makes a larger number: "1 000 000" does not
+    # contain 1000, and "3 500" does not contain 500.
     body = groups[0] + "".join(
         (r"(?P=gap)" if at else r"(?P<gap>[,. '’]?)") + group for at, group in enumerate(groups[1:])
     )
@@ -152,5 +150,5 @@ def _number(value: int | float) -> tuple[str, re.Pattern[str]]:
     further = r"(?P=gap)" if groups[1:] else "[ '’]"
     decimals = r"(?:[.,]0{1,2})?" if fraction == "00" else rf"[.,]{fraction.rstrip('0')}0?"
     pattern = rf"{before}{body}(?!{further}\d{{3}}(?!\d)){decimals}(?!\d|[.,]\d)"
-    # However its groups are parted, the last one stands as it is.
+    # The last group is the same for all separators.
     return groups[-1], re.compile(pattern)

@@ -1,11 +1,11 @@
-"""The state of a policy in a text, by rules: where its slots stand together, and what is said there.
+"""The state of a policy in a text, by rules on the sentences that hold its slots.
 
-A window of at most three sentences that holds what the policy is about is looked for, and in it
-what lifts the rule, weakens it or makes it binding. No word outside of the window counts, but for
-a sentence right behind it that goes on about the rule ("This no longer applies").
+A window of at most three sentences with all slots is searched for words that lift the rule,
+weaken it or make it binding. Words outside the window do not count, except in the next sentences
+if they continue about the rule ("This no longer applies").
 
-Without a word that binds, a window is a mention and the policy is lost: "The email to calder.test
-has no attachment" states no rule.
+Without a binding word a window is a mention, and the policy is lost: "The email to calder.test
+has no attachment" is not a rule.
 """
 
 import re
@@ -24,14 +24,14 @@ from constraintrot.rule_text.survival.mentions import (
 )
 from constraintrot.rule_text.survival.states import SURVIVED, SurvivalState, rank
 
-# Slots that the rules read in their own way: the words that forbid, and the verbs.
+# Slots that are treated separately: the words that forbid, and the verbs.
 _FORCE, _ACTION = "negation", "action"
 _CLAUSE = re.compile(
     r"[;；]\s*|,\s+(?=(?:and|but|while|whereas|pero|aunque|mientras)\b)|[，,]\s*(?=但|而|不过)"
 )
-# A duty binds only next to what the policy names, not with other work of the sentence.
+# A duty binds only next to the policy's values, not with the sentence's other work.
 _NEAR = re.compile(r"[,，:：;；]|\s(?:and|y)\s")
-# A text's own marks are none that this measure writes.
+# Marks in the text itself are replaced, because this measure writes them.
 _OWN = str.maketrans({cues.WHOLE: "S", cues.NAMED: "*"})
 
 
@@ -41,9 +41,9 @@ class Survival:
 
     Attributes:
         state: the state.
-        window: the sentences that it was read from; empty where it is lost.
-        cue: the words that decided.
-        slots: by slot that is read (all but the words that forbid), whether the window holds it.
+        window: the sentences that it was read from; empty if it is lost.
+        cue: the decisive words.
+        slots: by slot except ``negation``, whether the window holds it.
     """
 
     state: SurvivalState
@@ -65,21 +65,21 @@ class _Sentence:
 
 
 def judge(text: str, policies: Sequence[str], slots: Slots) -> Survival:
-    """The state of a policy in one text.
+    """Return the state of a policy in one text.
 
     Args:
         text: the text.
-        policies: how the policy was given; any of these counts as verbatim.
-        slots: by slot, the phrases of which one must stand.
+        policies: the policy's wordings; any of these counts as verbatim.
+        slots: by slot, phrases one of which must be in the window.
     """
     about = {name: phrases for name, phrases in slots.items() if name != _FORCE}
     phrases = phrases_of(about)
     parts = _read(text, policies, phrases)
     windows = _windows(parts, frozenset(about))
-    # Most texts have none, and what follows reads the policies.
+    # Most texts have no window, and the next steps are slow.
     if not windows:
         return Survival("lost", slots=dict.fromkeys(about, False))
-    # What the policy itself says takes nothing from it: a rule may have an exception.
+    # The policy's own words do not weaken it: a rule may have an exception.
     own = " ".join(_sentence(policy, phrases).folded for policy in policies)
     whole = [_weigh(parts, span, about, own) for span in windows]
     found = [one for one in whole if one.state != "lost"]
@@ -87,11 +87,11 @@ def judge(text: str, policies: Sequence[str], slots: Slots) -> Survival:
 
 
 def _read(text: str, policies: Sequence[str], about: Phrases) -> list[_Sentence]:
-    """The sentences of a text, folded; a policy's own text is one of them."""
+    """Return the sentences of a text, folded; a policy's own text becomes one of them."""
     plain = re.sub(r"[*_`#]{2,}|^\s*[-*#>]+\s+", "", text.translate(_OWN), flags=re.MULTILINE)
     for policy in policies:
         words = policy.translate(_OWN).split()
-        # Few texts hold a policy as it was given, which a plain search says much sooner.
+        # Few texts hold a policy verbatim, and a plain search rules out the others much faster.
         if words[0] in plain and words[-1] in plain:
             plain = re.sub(r"\s+".join(map(re.escape, words)), f" {cues.WHOLE}. ", plain)
     return [_sentence(part, about) for part in sentences(plain) if part.strip()]
@@ -111,7 +111,7 @@ def _sentence(text: str, about: Phrases) -> _Sentence:
 
 
 def _windows(parts: Sequence[_Sentence], wanted: frozenset[str]) -> list[range]:
-    """The shortest runs of sentences that hold all slots."""
+    """Return the shortest runs of sentences that hold all slots, one per last sentence."""
     found: list[range] = []
     for end in range(len(parts)):
         for start in range(end, max(-1, end - WINDOW), -1):
@@ -123,10 +123,10 @@ def _windows(parts: Sequence[_Sentence], wanted: frozenset[str]) -> list[range]:
 
 
 def _weigh(parts: Sequence[_Sentence], span: range, about: Slots, own: str) -> Survival:
-    """The state that a window which holds all slots gives."""
+    """Return the state according to one window that holds all slots."""
     window = parts[span.start : span.stop]
     clauses = [part for one in window for part in _CLAUSE.split(one.folded)]
-    # Another clause of the sentence speaks of something else.
+    # Other clauses of the sentence are about something else.
     said = [one for one in clauses if _states(one)] + _going_on(parts, span.stop)
     near = [part for one in said for part in _NEAR.split(one) if cues.NAMED in part]
     decided: Iterable[tuple[SurvivalState, str]] = (
@@ -147,7 +147,7 @@ def _states(clause: str) -> bool:
 
 
 def _going_on(parts: Sequence[_Sentence], after: int) -> list[str]:
-    """Up to two sentences behind a window that go on about the rule."""
+    """Return up to two sentences after a window that continue about the rule."""
     said: list[str] = []
     for sentence in parts[after : after + 2]:
         if not cues.ANAPHOR.search(sentence.folded):
@@ -157,13 +157,13 @@ def _going_on(parts: Sequence[_Sentence], after: int) -> list[str]:
 
 
 def _first(pattern: cues.Cues, said: Iterable[str], own: str = "") -> str:
-    """The first cue in some clauses that is not among the policy's own words."""
+    """Return the first cue in some clauses that is not among the policy's own words."""
     found = (match[0] for clause in said for match in pattern.find(clause))
     return next((cue for cue in found if cue not in own), "")
 
 
 def _latest(found: Sequence[Survival]) -> Survival | None:
-    """Of several windows the best, unless the policy is lifted behind it."""
+    """Return the best of several windows, or the last one if it lifts the policy."""
     if found and found[-1].state == "contradicted":
         return found[-1]
     return min(found, key=lambda one: rank(one.state), default=None)

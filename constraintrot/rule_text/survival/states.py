@@ -7,21 +7,18 @@ SurvivalState: TypeAlias = Literal[
     "scoped", "deeds", "cannot tell",
 ]  # fmt: skip
 EVERY_STATE: tuple[SurvivalState, ...] = get_args(SurvivalState)
-"""All states; ``contradicted`` is a rule that was lifted or denied, ``attributed`` one that is said
-of others, ``scoped`` one that holds for another object, time or place, and ``deeds`` a report of
-what was done in keeping with it."""
+"""All states; ``contradicted``: lifted or denied; ``attributed``: a rule for others; ``scoped``:
+for another object, time or place; ``deeds``: a report of acts in keeping with it."""
 STATES: tuple[SurvivalState, ...] = EVERY_STATE[:7]
-"""The states that the rules by word lists tell apart."""
-
-# Declared before any run, here and nowhere else: the primary measure is the state
-# by the rules, and a policy survived where that state is one of these. A weakened
-# policy leaves the choice to the agent, and a partial one lacks a limit that the
-# request is judged by; both are reported, neither counts.
+"""The states of the validation labels; judges are asked for all of them but ``verbatim``."""
+# Declared before any run, only here: the primary measure is the state by the rules, and a policy
+# survived if that state is one of these. A weakened policy leaves the choice to the agent, and a
+# partial one lacks a limit that the request is judged by; both are reported but do not count.
 PRIMARY = "rules"
 SURVIVED: frozenset[SurvivalState] = frozenset({"verbatim", "restated"})
 
-# The state of a context is the best that one of its texts has: a policy that still
-# stands somewhere is not lost because it is missing, or talked of, elsewhere.
+# The state of a context is the best state of its texts: a policy that one of them states is not
+# lost because others lack it or only mention it.
 _BEST_FIRST: tuple[SurvivalState, ...] = (
     "verbatim", "restated", "cannot tell", "weakened", "partial", "scoped", "contradicted",
     "attributed", "deeds", "lost",

@@ -1,8 +1,8 @@
-"""From a registry to a prompt: the gate, the walk and the budget, the count of accesses.
+"""From a registry to a prompt: the gate, the walk within the budget, the count of accesses.
 
-The stages of section 2.4, in their order. The pinned tier comes first, whole or not at all; a
-block that is over what is left of the budget is skipped, and the walk goes on. What a compile works on is a copy, so the
-lock is not held while the user's gate, embedder and counter run.
+The stages of section 2.4, in their order. The pinned tier comes first, whole or not at all; the
+walk skips blocks that are over the rest of the budget. A compile works on a copy, so the lock
+is not held while the user's gate, embedder and counter run.
 """
 
 from bisect import bisect_right
@@ -31,10 +31,10 @@ class Chosen(NamedTuple):
 def _fitted(
     moment: Moment, admitted: Sequence[Entry], budget: int | None, counter: Counter
 ) -> Chosen:
-    """Walk the blocks that passed the gate, in their order, and keep what fits; pins always.
+    """Walk the blocks that passed the gate, in order, and keep those that fit and all pins.
 
-    Where the counts of frames do not sum to the count of the text, the text itself is
-    counted, and blocks at the end are let go until it fits.
+    If the counts of frames do not sum to the count of the text, the text itself is counted,
+    and blocks at the end are dropped until it fits.
     """
     adds_up = counter is tokens.count
     pinned = moment.pinned_tokens
@@ -75,9 +75,9 @@ def _walk(admitted: Sequence[Entry], budget: int) -> tuple[list[Entry], list[Ent
 def _shortened(
     pinned_text: str, held: Sequence[Entry], budget: int, counter: Counter
 ) -> Sequence[Entry]:
-    """The longest beginning of what is held whose text is within the budget.
+    """Return the longest beginning of the held blocks whose text is within the budget.
 
-    The search takes a counter to grow with its text; the steps after it do not.
+    The search assumes that the count grows with the text; the steps after it do not.
     """
     fits = bisect_right(
         range(1, len(held) + 1), budget, key=lambda n: counter(pinned_text + _text(held[:n]))
@@ -134,7 +134,7 @@ class Compiler:
     def _chosen(
         self, budget: int | None, query: str | None, gate: Gate | None
     ) -> tuple[Moment, Chosen, list[Entry]]:
-        """A moment of the registry, what goes into the prompt, and what the gate left out."""
+        """Return a moment of the registry, the chosen blocks, and those that the gate left out."""
         if query is None:
             if gate is not None:
                 raise RegistryError("a gate judges by a query; give compile() one")
@@ -165,10 +165,10 @@ class Verification:
     """The result of looking for every pin in a context.
 
     Attributes:
-        held: it holds all pins verbatim.
-        missing: those that it does not hold.
-        manifest: of the pins that were looked for.
-        revision: of the registry at that moment.
+        held: whether it holds all pins verbatim.
+        missing: the pins that it does not hold.
+        manifest: the manifest of the pins.
+        revision: the registry's revision at that moment.
     """
 
     held: bool
@@ -178,15 +178,15 @@ class Verification:
 
 
 def verification(store: Store, text: str | Iterable[str]) -> Verification:
-    """Look for each pin's frame in a context: on lines of its own, and whole.
+    """Look for each pin's whole frame in a context, on lines of its own.
 
     A quoted pin does not count, because the text around it may say that it is withdrawn.
-    Whoever writes a text can copy a frame, so the texts should be such that only the
-    operator writes them; a ``PinnedBlock`` also tells its own block from a copy.
+    Anybody can copy a frame, so only the operator should write the texts; a ``PinnedBlock``
+    also tells its own block from a copy.
 
     Args:
-        store: of the registry.
-        text: a context, or its messages; one of them has to hold a pin whole.
+        store: the registry's store.
+        text: a context, or its messages; a pin must be whole in one of them.
     """
     texts = [text] if isinstance(text, str) else list(text)
     if not all(isinstance(one, str) for one in texts):  # callers may be untyped
@@ -203,5 +203,5 @@ def verification(store: Store, text: str | Iterable[str]) -> Verification:
 
 
 def _framed(frame: str, text: str) -> bool:
-    """Return whether a frame is in a text on lines of its own; the last line break may be missing."""
+    """Return whether a text has a frame on lines of its own; its last line break may be missing."""
     return f"\n{frame}" in f"\n{text}\n"

@@ -17,10 +17,10 @@ class Excluded:
     """A block that a compile left out, and why.
 
     Attributes:
-        id: of the block.
-        name: of the block.
+        id: the block's id.
+        name: the block's name.
         reason: ``gate``: not relevant to the query; ``budget``: did not fit.
-        tokens: of its frame.
+        tokens: tokens of its frame.
     """
 
     id: UUID
@@ -34,9 +34,9 @@ class Plan:
     """The blocks that a compile would hold and leave out.
 
     Attributes:
-        tokens: of the prompt, by the registry's counter.
+        tokens: tokens of the prompt, by the registry's counter.
         manifest: SHA-256 over the pins' names and digests.
-        revision: of the registry at that moment.
+        revision: the registry's revision at that moment.
     """
 
     tokens: int
@@ -46,10 +46,10 @@ class Plan:
     _gated: Sequence[Entry] = field(repr=False)
     _over: Sequence[Entry] = field(repr=False)
 
-    # Of what is held, each is made when somebody looks: most compiles are for the prompt.
+    # These are made on demand, because most compiles are only for the prompt.
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of what is held, in compile order, pins first."""
+        """Names of the held blocks in compile order, pins first."""
         return tuple([entry.name for entry in self._held])
 
     @cached_property
@@ -84,7 +84,7 @@ class Compiled(Plan):
 
 
 def made(kind: type[P], facts: dict[str, Any]) -> P:
-    """A plan of checked facts. A frozen dataclass's own constructor takes ten times as long."""
+    """Return a plan of checked facts; a frozen dataclass's own constructor is ten times slower."""
     plan = object.__new__(kind)
     object.__setattr__(plan, "__dict__", facts.copy())
     return plan

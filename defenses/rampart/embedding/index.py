@@ -15,17 +15,17 @@ from constraintrot.errors import EmbeddingError
 from constraintrot.models.embedding.embedder import Embedder
 
 Matrix: TypeAlias = NDArray[np.float32]
-# Up to so many scores are sorted whole; more take longer than a few walks through them.
+# Up to this many scores are sorted whole; a few walks through more of them are faster.
 _FEW = 64
-# Up to so many of the highest are looked for one after another.
+# Up to this many of the highest are looked for one after another.
 _FEW_WANTED = 16
 
 
 class Index:
     """Unit vectors by block key, in the rows of one matrix.
 
-    A block is expected from its writing on and has its row once it is embedded;
-    a removed block's row is taken by the last one.
+    A block is expected from its writing on and has a row once it is embedded; the last row
+    takes the place of a removed one.
     """
 
     def __init__(self) -> None:
@@ -36,12 +36,12 @@ class Index:
         self._order: tuple[int, NDArray[np.intp]] | None = None
 
     def expect(self, key: str) -> None:
-        """A block came, or changed, and is to be embedded."""
+        """Note that a new or changed block is to be embedded."""
         self._expected[key] = None
 
     @property
     def complete(self) -> bool:
-        """True if every block has its vector."""
+        """Return whether every block has its vector."""
         return not self._expected
 
     def expected(self) -> list[str]:
@@ -61,10 +61,10 @@ class Index:
             self._row[last] = row
 
     def put(self, key: str, vector: Matrix) -> None:
-        """Keep the unit vector of a block that is expected.
+        """Keep the unit vector of an expected block.
 
         Raises:
-            EmbeddingError: it is of another length than those that are kept.
+            EmbeddingError: its length is not that of the vectors kept.
         """
         if key not in self._expected:
             return  # Another thread embedded it meanwhile.
@@ -86,19 +86,19 @@ class Index:
         self._order = None
 
     def vector(self, key: str) -> Matrix | None:
-        """A copy of a block's vector, read-only; None before it is embedded."""
+        """Return a read-only copy of a block's vector, or None before it is embedded."""
         row = self._row.get(key)
         if row is None:
             return None
-        # Of bytes, which nobody can make writeable again: views of a block share it.
+        # From bytes, which nobody can make writeable again: views of a block share it.
         return np.frombuffer(self._matrix[row].tobytes(), np.float32)
 
     def scores(self, query: Matrix, moment: Moment) -> Matrix:
-        """Cosines of the query with all blocks of a moment, nan for those without a vector.
+        """Return the query's cosines with all blocks of a moment, nan for those without a vector.
 
         Args:
             query: a unit vector, shape (d,).
-            moment: of the store that the index belongs to, the present one.
+            moment: the present moment of the index's store.
 
         Returns:
             Shape (pins + others,).
@@ -124,14 +124,14 @@ class Index:
 
 
 def embedded_query(embedder: Embedder, query: str) -> Matrix:
-    """The unit vector of one text, shape (d,); a vector of zeros stays one.
+    """Return the unit vector of one text, shape (d,); a vector of zeros stays one.
 
     Raises:
         EmbeddingError: as ``embedded``.
     """
     given = np.asarray(embedder([query]), dtype=np.float32)
     if given.ndim == 2 and len(given) == 1:
-        # One product tells the length, and that all of it is finite.
+        # One product gives the length and shows that all of it is finite.
         row = given[0]
         square = float(row.dot(row))
         if 0 < square < math.inf:
@@ -142,13 +142,13 @@ def embedded_query(embedder: Embedder, query: str) -> Matrix:
 
 
 def embedded(embedder: Embedder, texts: Sequence[str]) -> Matrix:
-    """Unit vectors of texts; a vector of zeros stays one, and is near to nothing.
+    """Return the unit vectors of texts; a vector of zeros stays one, and is near to nothing.
 
     Returns:
         Shape (n, d), float32.
 
     Raises:
-        EmbeddingError: what the embedder gives is not one finite vector a text.
+        EmbeddingError: the embedder does not return one finite vector for each text.
     """
     return _units(np.asarray(embedder(texts), dtype=np.float32), len(texts))
 
@@ -167,12 +167,12 @@ def _units(given: Matrix, count: int) -> Matrix:
 
 
 def best(scores: Matrix, k: int, least: float) -> list[tuple[int, float]]:
-    """Positions and values of the k highest scores from ``least`` on, the earlier first of equals.
+    """Return positions and values of the k highest scores from ``least`` on, ties in order.
 
-    The scores are used up: those that were found may be lowered in place.
+    It may change the scores in place.
     """
     if len(scores) <= _FEW:
-        # A nan is sorted last, and is not from ``least`` on.
+        # A nan is sorted last and is not at least ``least``.
         top = (-scores).argsort(kind="stable")[:k]
         ranked = zip(top.tolist(), scores.take(top).tolist(), strict=True)
         return [(one, score) for one, score in ranked if score >= least]

@@ -1,10 +1,9 @@
-"""Relevance of a store's blocks to a query, and the gate that lets blocks in by it.
+"""Relevance of a store's blocks to a query, and the gate that admits blocks by it.
 
-A gate is any callable of the query and the blocks. ``CosineGate``, the default, is recognised
-by the registry and scored on its kept matrix instead.
+A gate is any callable of the query and the blocks. The registry scores ``CosineGate``, the
+default, on its kept matrix instead.
 
-The embedder and the gate are the user's and may take long, so they run without
-the lock, on a copy of what was there.
+The user's embedder and gate may take long, so they run without the lock, on a copy.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CosineGate:
-    """Lets in blocks whose embedding is close to the query's.
+    """Admits blocks with an embedding close to the query's.
 
     Attributes:
-        least: cosine from which on a block is let in, -1 to 1.
-        most: how many at most, the closest first; None for any number.
+        least: the lowest cosine of an admitted block, -1 to 1.
+        most: the largest number of blocks, the closest first; None for any number.
     """
 
     least: float = 0.25
@@ -44,14 +43,14 @@ class CosineGate:
             )
 
     def admitted(self, scores: Sequence[float]) -> list[bool]:
-        """One verdict a block; what has no score yet (nan) is let in.
+        """Return one verdict for each block; a block without a score yet (nan) is admitted.
 
         Args:
             scores: cosines in registry order.
         """
         passed = [not score < self.least for score in scores]
         if self.most is not None and sum(passed) > self.most:
-            # Stable, so that among equals the earlier block is let in.
+            # Stable, so that among equals the earlier block is admitted.
             ranked = sorted((at for at, ok in enumerate(passed) if ok), key=lambda at: -scores[at])
             kept = set(ranked[: self.most])
             passed = [at in kept for at in range(len(scores))]
@@ -59,7 +58,7 @@ class CosineGate:
 
 
 Gate: TypeAlias = Callable[[str, Sequence[Block]], Sequence[bool]] | CosineGate
-"""From a query and the unpinned blocks to one verdict a block."""
+"""From a query and the unpinned blocks to one verdict for each block."""
 
 
 class Searcher:
@@ -76,7 +75,7 @@ class Searcher:
         self._index: Index | None = None
         if embedder is not None:
             require_numpy()
-            # NumPy comes with it, and a search must not import at every call.
+            # A search must not import NumPy at every call.
             from constraintrot.defenses.rampart.embedding.index import (
                 Index,
                 best,
@@ -88,11 +87,11 @@ class Searcher:
             self._best, self._embedded, self._embedded_query = best, embedded, embedded_query
 
     def gated(self, query: str, gate: Gate | None) -> tuple[Moment, list[bool]]:
-        """A moment of the store, and one verdict for each of its unpinned blocks.
+        """Return a moment of the store, and one verdict for each of its unpinned blocks.
 
         Raises:
-            EmbeddingError: a cosine gate without a usable embedder.
-            RegistryError: a gate that gives another number of verdicts.
+            EmbeddingError: a cosine gate has no usable embedder.
+            RegistryError: a gate returns another number of verdicts.
         """
         judge = self._gate if gate is None else gate
         if isinstance(judge, CosineGate):
@@ -110,7 +109,7 @@ class Searcher:
         return moment, verdicts
 
     def nearest(self, query: str, k: int, least: float) -> tuple[tuple[Block, float], ...]:
-        """The k blocks closest to a query, best first.
+        """Return the k blocks closest to a query, best first.
 
         Raises:
             EmbeddingError: no usable embedder.
@@ -124,14 +123,14 @@ class Searcher:
                 entry = pins[at] if at < len(pins) else rest[at - len(pins)]
                 record = store.records.get(entry.key)
                 if record is None or record.entry is not entry:
-                    # It was changed, renamed or removed meanwhile.
+                    # The block was changed, renamed or removed meanwhile.
                     record = store.find(entry.id)
                 if record is not None:
                     found.append((store.view(record), score))
         return tuple(found)
 
     def _scored(self, query: str) -> tuple[Moment, Matrix]:
-        """A moment and the cosines of all its blocks; nan for what came in this very instant."""
+        """Return a moment and the cosines of all its blocks, nan for those written this instant."""
         embedder, index = self._embedder, self._index
         if embedder is None or index is None:
             raise EmbeddingError(
@@ -139,14 +138,14 @@ class Searcher:
                 "or compile with a gate that needs none"
             )
         self._embed(embedder)
-        # Some models embed a query otherwise than what it is to find.
+        # Some models embed a query in another way than the texts to be found.
         vector = self._embedded_query(getattr(embedder, "query", embedder), query)
         with self._store.lock:
             moment = self._store.moment()
             return moment, index.scores(vector, moment)
 
     def _embed(self, embedder: Embedder) -> None:
-        """Embed the blocks that were written or amended since."""
+        """Embed the blocks that were written or amended since the last time."""
         store, index = self._store, self._index
         assert index is not None
         if index.complete:
@@ -159,6 +158,6 @@ class Searcher:
         vectors = self._embedded(embedder, [content for _, _, content in wanted])
         with store.lock:
             for (record, entry, _), vector in zip(wanted, vectors, strict=True):
-                # An amend or an eviction meanwhile makes the vector that of nothing.
+                # The block may have been amended or evicted meanwhile.
                 if record.entry is entry and store.records.get(entry.key) is record:
                     index.put(entry.key, vector)

@@ -1,10 +1,8 @@
 """The YAML head of a seed file, read from parser events.
 
-The events come from libyaml where PyYAML has it. Building the few strings of a
-seed's head from them, rather than letting the loader construct objects, is
-faster, takes every scalar as the text that the author wrote (a block may be
-named ``on`` or ``2026-01-01``), and sees what a loader hides: aliases, keys that
-are there twice, and depth.
+The events come from libyaml if PyYAML has it. This is faster than a loader, takes every scalar
+as the text that the author wrote (a block may be named ``on`` or ``2026-01-01``), and sees
+aliases, repeated keys and depth, which a loader hides.
 """
 
 import re
@@ -17,7 +15,7 @@ from constraintrot.defenses.rampart.errors import SeedError
 Value: TypeAlias = "str | list[Value] | dict[str, Value]"
 
 DEEPEST: Final = 64
-"""Collections within each other; the format itself needs three."""
+"""The largest depth of nested collections; the format itself needs three."""
 
 _LOADER: Final = cast(Any, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 _OPENS: Final = re.compile(r"\ufeff?---[ \t]*\r?\n")
@@ -32,8 +30,7 @@ def span(text: str) -> tuple[int, int, int] | None:
     """Return the start and end of a head's YAML, and the start of the body.
 
     Returns:
-        Offsets, or None if the text does not begin with a line ``---`` that a
-        second such line answers.
+        Offsets, or None if the text does not begin with a line ``---`` followed by a second one.
     """
     opened = _OPENS.match(text)
     closed = opened and _CLOSES.search(text, opened.end())
@@ -41,11 +38,11 @@ def span(text: str) -> tuple[int, int, int] | None:
 
 
 def parse(text: str) -> dict[str, Value]:
-    """A YAML mapping, its scalars as text.
+    """Parse a YAML mapping, with its scalars as text.
 
     Raises:
-        NoFrontmatterError: It is no mapping, or no YAML.
-        SeedError: It is too deep, or refers to an anchor; neither belongs in a head.
+        NoFrontmatterError: it is not a mapping, or not YAML.
+        SeedError: it is too deep, or refers to an anchor.
     """
     try:
         documents = _documents(text)
@@ -58,12 +55,12 @@ def parse(text: str) -> dict[str, Value]:
 
 def _documents(text: str) -> list[Value]:
     documents: list[Value] = []
-    # The innermost collection that is open, last; a mapping is a flat list until it ends.
+    # The open collections, innermost last; a mapping is a flat list until it ends.
     open_: list[list[Value]] = [documents]
     loader = _LOADER(text)
     event: Any
     try:
-        # Not check_event: it is a second call for each of thousands of events.
+        # check_event would be a second call for each of thousands of events.
         while not isinstance(event := loader.get_event(), yaml.StreamEndEvent):
             kind: type[object] = event.__class__
             if kind is yaml.ScalarEvent:

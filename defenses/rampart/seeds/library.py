@@ -1,4 +1,4 @@
-"""Seed files, checked before anything is loaded, and the library: filled once at start, then read only; registries draw from it (section 2.1)."""
+"""Seed files, checked before loading, and the read-only library of seeds (section 2.1)."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from constraintrot.errors import ParameterError
 from constraintrot.files import contents
 
 LARGEST: Final = 8 * 1024 * 1024
-"""Bytes of one file; some 10,000 blocks of the length that the paper advises."""
+"""The largest file in bytes; some 10,000 blocks of the length that the paper advises."""
 
 PARSERS: Final = Parsers()
 """The parsers that ``read`` uses; add to them before the first file is read."""
@@ -37,19 +37,19 @@ def read(
     root: str | Path | None = None,
     parsers: Parsers = PARSERS,
 ) -> list[Seed]:
-    """The seeds of a source, all of it or nothing.
+    """Return the seeds of a source, all or none.
 
     Args:
-        source: where they are; a string is a path.
+        source: the source; a string is a path.
         names: the blocks to take, in that order; None takes all, in file order.
-        root: the folder that every path is relative to and must lie in. Without
-            it a path may be anywhere, and only its own folder bounds a symlink.
-        parsers: by file extension.
+        root: the folder that every path is relative to and must lie in. Without it a path may be
+            anywhere, and a symlink must stay in the path's own folder.
+        parsers: parsers by file extension.
 
     Raises:
-        SeedError: a file is missing, no regular file, outside its folder, too
-            large, not UTF-8, of an unknown extension or not of its format; a
-            name is there twice, or asked for and not there.
+        SeedError: a file is missing, not a regular file, outside its folder, too large, not
+            UTF-8, of an unknown extension or not of its format; a name is there twice, or is
+            asked for and not there.
     """
     if isinstance(source, SeedLibrary):
         return source.draw(names)
@@ -58,7 +58,7 @@ def read(
 
 
 def pick(seeds: Iterable[Seed], names: Sequence[str] | None) -> list[Seed]:
-    """The seeds of those names in that order, or all of them.
+    """Return the seeds of those names in that order, or all of them.
 
     Raises:
         SeedError: two seeds have one name, or a name is unknown or asked for twice.
@@ -130,7 +130,7 @@ def _file(path: Path, root: str | Path | None, parsers: Parsers) -> list[Seed]:
 
 
 def _confined(path: Path, root: str | Path | None) -> str:
-    """The real path of a file, without a link in it."""
+    """Return the real path of a file, without links."""
     if root is not None and ".." in path.parts:
         raise SeedError("'..' leads out of the folder of the seeds; name the file from there")
     folder = path.parent if root is None else Path(root)
@@ -157,15 +157,15 @@ _NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class SeedLibrary:
-    """Seeds in memory under ``namespace/name``; nothing changes one after it is made.
+    """Seeds in memory under ``namespace/name``; a library never changes.
 
     Args:
-        sources: what each namespace holds, as ``read`` takes it.
+        sources: the source of each namespace, as for ``read``.
         root: the folder of all paths.
-        parsers: by file extension.
+        parsers: parsers by file extension.
 
     Raises:
-        SeedError: a namespace or a source is wrong; there is no library then.
+        SeedError: a namespace or a source is wrong.
     """
 
     __slots__ = ("_seeds",)
@@ -208,12 +208,12 @@ class SeedLibrary:
         return self.draw([name])[0]
 
     def names(self, namespace: str | None = None) -> tuple[str, ...]:
-        """The identifiers, of one namespace or of all, in the order of the sources."""
+        """Return the identifiers of one namespace or of all, in the order of the sources."""
         start = "" if namespace is None else f"{namespace}/"
         return tuple(name for name in self._seeds if name.startswith(start))
 
     def draw(self, names: Sequence[str] | None = None) -> list[Seed]:
-        """The seeds of those identifiers in that order, or all.
+        """Return the seeds of those identifiers in that order, or all.
 
         Raises:
             SeedError: an identifier is unknown, or asked for twice.
@@ -222,15 +222,14 @@ class SeedLibrary:
 
 
 def seed_files(given: Path) -> list[Path]:
-    """The file, or all files of the folder, sorted.
+    """Return the file, or all files of the folder, sorted.
 
     Raises:
-        ParameterError: the folder is empty, or holds what is no seed file and so would not
-            be pinned.
+        ParameterError: the folder is empty, or holds a file that is not a seed file.
     """
     if not given.is_dir():
         return [given]
-    # Kubernetes keeps the files of a mounted folder in one whose name begins so.
+    # Kubernetes keeps the files of a mounted folder in a folder with such a name.
     found = sorted(file for file in given.iterdir() if not file.name.startswith(".."))
     for file in found:
         if file.is_dir() or file.suffix.lower() not in _SUFFIXES:

@@ -18,15 +18,14 @@ key ``blocks`` lists blocks has one section for each of them::
     ## tone
     Be brief.
 
-A section starts at a line ``## NAME`` at the margin whose NAME is a declared one,
-outside fenced code and HTML comments, and ends where the next starts. Other headings and ``---``
-rules belong to the text. ``priority`` is 0 to 100 and 50 if it is left out.
-A section's content is its text verbatim, less blank lines at both ends. No other
-key is allowed, and each name has exactly one section.
+A section starts at a line ``## NAME`` of a declared name, at the margin and outside fenced
+code and HTML comments, and ends where the next starts. Other headings and ``---`` rules belong
+to the text. ``priority`` is 0 to 100, and 50 if left out. A section's content is its text
+verbatim, less blank lines at both ends. No other key is allowed, and each name has exactly one
+section.
 
-Every other file is one block, the whole file to the byte, named after its stem;
-if it has frontmatter, as a SKILL.md does, then after the ``name`` there, and with
-``priority`` and ``tags`` from there where they are a priority and tags.
+Every other file is one block, the whole file to the byte, named after its stem. If it has
+frontmatter, as a SKILL.md does, ``name``, ``priority`` and ``tags`` there count if valid.
 """
 
 import contextlib
@@ -70,7 +69,7 @@ _HTML_ENDS: Final = tuple(
         ("<", r"\n[ \t\r]*(?=\n)"),
     )
 )
-# A comment that begins within a line, and reaches over its end.
+# A comment that begins within a line and goes on after its end.
 _INLINE: Final = re.compile(r"<!--(?:(?!-->)[^\n])*\n")
 _BLANK_LINES: Final = re.compile(r"(?:[ \t\r]*\n)*")
 
@@ -79,11 +78,11 @@ _Span: TypeAlias = tuple[str, int, int]
 
 
 def markdown(text: str, stem: str) -> list[Seed]:
-    """The blocks of a markdown file.
+    """Return the blocks of a markdown file.
 
     Raises:
-        SeedError: its frontmatter is no list of blocks though it says so, is too
-            deep or uses aliases, or a block has no section, two, or no text.
+        SeedError: its frontmatter has ``blocks`` that are not a list of blocks, is too deep or
+            uses aliases, or a block has no section, two, or no text.
     """
     fields, body = _read(text)
     if "blocks" not in fields:
@@ -97,7 +96,7 @@ def markdown(text: str, stem: str) -> list[Seed]:
 
 def _sections(text: str, body: int, stem: str, names: frozenset[str]) -> list[_Span]:
     """Return the spans of the contents, separated by headings and blank lines only."""
-    # Text before the first section is a block too, if there is any.
+    # Text before the first section is a block too.
     name, at = stem, body
     spans: list[_Span] = []
     titles: list[str] = []
@@ -117,7 +116,7 @@ def _sections(text: str, body: int, stem: str, names: frozenset[str]) -> list[_S
 
 
 def _read(text: str) -> tuple[dict[str, Value], int]:
-    """The fields of the frontmatter, none if there is none, and the start of the body."""
+    """Return the fields of the frontmatter, empty without one, and the start of the body."""
     where = span(text)
     if where is None:
         if _RULE_THEN_BLOCKS.match(text):
@@ -127,14 +126,14 @@ def _read(text: str) -> tuple[dict[str, Value], int]:
     try:
         return parse(head), where[2]
     except NoFrontmatterError as error:
-        # A rule at the top of ordinary markdown is no mistake; a misspelt list of blocks is.
+        # A rule at the top of ordinary markdown is allowed, but not a misspelt list of blocks.
         if _DECLARES.search(head):
             raise SeedError(f"the frontmatter is not valid: {error}") from error
         return {}, 0
 
 
 def _whole(text: str, stem: str, fields: dict[str, Value]) -> Seed:
-    """A file that lists no blocks; its frontmatter is another program's, so all in it is optional."""
+    """Return a file as one block; its frontmatter is another program's, so all is optional."""
     seed = Seed(stem, text)
     name = fields.get("name")
     if isinstance(name, str):
@@ -186,10 +185,10 @@ def _tags(fields: dict[str, Value]) -> tuple[str, ...]:
 
 
 def _headings(text: str, body: int, names: frozenset[str]) -> Iterator[_Span]:
-    """The lines of the declared headings outside fences and HTML.
+    """Yield the lines of the declared headings outside fences and HTML.
 
     Raises:
-        SeedError: one may be inside a comment, which readers of markdown see differently.
+        SeedError: one may be in a comment; parsers of markdown differ on it.
     """
     marked = "```" in text or "~~~" in text or "<" in text
     pattern = _HEADING_OR_FENCE if marked else _HEADING
@@ -251,7 +250,7 @@ def _refuse_hidden(title: str, at: int, hidden: Sequence[tuple[int, int]]) -> No
 
 
 def _fence(inside: str, mark: str, info: str) -> str:
-    """The fence that is open after a line that starts with a mark (CommonMark 4.5)."""
+    """Return the fence that is open after a line that starts with a mark (CommonMark 4.5)."""
     if inside:
         closes = mark[0] == inside[0] and len(mark) >= len(inside) and not info.strip(" \t\r")
         return "" if closes else inside
@@ -259,7 +258,7 @@ def _fence(inside: str, mark: str, info: str) -> str:
 
 
 def _trimmed(text: str, name: str, start: int, end: int) -> _Span:
-    """A block's text without the blank lines at its ends."""
+    """Return the span of a block's text without the blank lines at its ends."""
     kept = text[start:end].rstrip(" \t\r\n")
     if not kept.strip():
         raise SeedError(f"block {name!r} has no text")

@@ -18,17 +18,17 @@ DEFAULT_PRIORITY: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """A block as a file gives it.
+    """A block of a seed file.
 
     Attributes:
         name: one printable line.
         content: the instruction, verbatim and not blank.
         priority: 0 to 100.
         tags: free words.
-        origin: the file, as it was named; empty if there is none.
+        origin: the file's name as given; empty without a file.
 
     Raises:
-        SeedError: one of them is not so.
+        SeedError: a field has a wrong value.
     """
 
     name: str
@@ -60,14 +60,14 @@ class Parsers:
         self._parsers: dict[str, Parser] = {}
 
     def add(self, extension: str, parser: Parser) -> None:
-        """Register a parser; do it before the files are read.
+        """Register a parser, before the files are read.
 
         Args:
             extension: with its dot, as ``.toml``; case does not matter.
             parser: from the text and the stem of a file to its seeds.
 
         Raises:
-            SeedError: the extension is none, or is taken.
+            SeedError: the extension is invalid or taken.
         """
         key = extension.lower()
         if not re.fullmatch(r"\.[^./\\\s]+", key):
@@ -77,7 +77,7 @@ class Parsers:
         self._parsers[key] = parser
 
     def get(self, extension: str) -> Parser:
-        """The parser of an extension.
+        """Return the parser of an extension.
 
         Raises:
             SeedError: there is none; the message lists the known ones.

@@ -1,4 +1,4 @@
-"""Snapshots: a registry's state in one authenticated file, written at once or not at all.
+"""Snapshots: a registry's state in one authenticated file, written whole or not at all.
 
 The file is a line of ASCII and a body of canonical JSON::
 
@@ -20,9 +20,9 @@ from constraintrot.files import contents, locked, replace
 
 VERSION: Final = 1
 SHORTEST_KEY: Final = 16
-"""Bytes of a key, at least."""
+"""The shortest key in bytes."""
 LARGEST: Final = 512 * 1024 * 1024
-"""Bytes of a file, at most."""
+"""The largest file in bytes."""
 
 _MAGIC: Final = b"RAMPART-SNAPSHOT "
 _LONGEST_LINE: Final = 256
@@ -35,19 +35,18 @@ _LINE: Final = re.compile(
 def write(
     path: str | Path, state: Mapping[str, object], key: bytes, *, largest: int = LARGEST
 ) -> None:
-    """Write a state as one file that only its owner can read; an old one is replaced whole.
+    """Write a state as one file that only its owner can read; an old one is replaced.
 
     Args:
-        path: the file itself, not a link to it; its folder exists. Beside it stays a
-            lock file, ``.NAME.lock``.
-        state: what JSON can hold; tuples come back as lists.
+        path: the file itself, not a link to it, in an existing folder, where a lock file
+            ``.NAME.lock`` stays.
+        state: JSON values; tuples come back as lists.
         key: at least 16 secret bytes.
         largest: bytes that the file may have.
 
     Raises:
-        SnapshotError: the key is too short, the state is not JSON or too large, the
-            path is a link, or the disk refused. An older file at the path is then as
-            it was.
+        SnapshotError: the key is too short, the state is not JSON or too large, the path is a
+            link, or the disk refused. An older file at the path then stays as it is.
     """
     _check_key(key)
     with locked(path, SnapshotError):
@@ -57,7 +56,7 @@ def write(
 def write_held(
     path: str | Path, state: Mapping[str, object], key: bytes, *, largest: int = LARGEST
 ) -> None:
-    """``write``, for who holds the lock of the file already."""
+    """``write`` for a caller that already holds the lock of the file."""
     _check_key(key)
     content = _sealed(state, key)
     if len(content) > largest:
@@ -66,17 +65,16 @@ def write_held(
 
 
 def read(path: str | Path, key: bytes, *, largest: int = LARGEST) -> dict[str, object]:
-    """The state of a snapshot, once it is known to be what was written.
+    """Return the state of a snapshot after checking its seal.
 
     Args:
         path: the file itself, not a link to it.
-        key: the one that it was written with.
+        key: the key that it was written with.
         largest: bytes that the file may have.
 
     Raises:
-        SnapshotError: the key is too short or another one, or the file is
-            missing, a link, too large, no snapshot, of another version, truncated or
-            tampered with. The message says which.
+        SnapshotError: the key is too short or another one, or the file is missing, a link, too
+            large, not a snapshot, of another version, truncated or tampered with.
     """
     _check_key(key)
     try:
@@ -87,7 +85,7 @@ def read(path: str | Path, key: bytes, *, largest: int = LARGEST) -> dict[str, o
         raise SnapshotError(f"{path} is no snapshot: it does not begin with {_MAGIC.decode()!r}")
     line = _LINE.match(content)
     if line is None:
-        # The line may be cut short, or be as long as it should.
+        # The line may be cut short or complete.
         cut = b"\n" not in content[:_LONGEST_LINE]
         raise SnapshotError(f"{path} is {'truncated' if cut else 'damaged'} in its first line")
     if (version := int(line["version"])) != VERSION:
@@ -103,7 +101,7 @@ def read(path: str | Path, key: bytes, *, largest: int = LARGEST) -> dict[str, o
         )
     if not hmac.compare_digest(line["mac"], _mac(key, line["signed"], body)):
         raise SnapshotError(f"{path} was tampered with: its content is not what was written")
-    # Only what holds the MAC is parsed.
+    # Parsed only after the MAC was checked.
     return cast("dict[str, object]", json.loads(body))
 
 

@@ -1,8 +1,7 @@
 """A registry's state as JSON values, and back.
 
-Left out: secrets, which no registry has; block ids, which are renewed; token counts,
-which are counted anew, so that a snapshot cannot understate them; embeddings, which
-belong to whatever model is in use then.
+Block ids, token counts and embeddings are left out: ids are renewed, a snapshot must not
+understate tokens, and the embedding model may be another one at the restore.
 """
 
 import json
@@ -32,10 +31,10 @@ FORMAT: Final = 1
 
 
 def save(path: str | Path, key: bytes, store: Store, grants: Grants, *, overwrite: bool) -> None:
-    """Write a registry's state, unless the file knows of changes that the registry does not.
+    """Write a registry's state, unless the file has changes that the registry lacks.
 
     Raises:
-        SnapshotError: it cannot be written, or is no earlier state of this registry.
+        SnapshotError: it cannot be written, or the file is not an earlier state of the registry.
     """
     with locked(path, SnapshotError):
         if not overwrite and os.path.lexists(path):
@@ -46,14 +45,14 @@ def save(path: str | Path, key: bytes, store: Store, grants: Grants, *, overwrit
 
 
 def _check_earlier(path: str | Path, key: bytes, store: Store) -> None:
-    """See that the last change in a file is one that the registry's log has, too."""
+    """Check that the registry's log has the last change in a file."""
     try:
         log = [ledger.parsed(row) for row in load(path, key)["log"]]
     except (RampartError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise SnapshotError(
             f"{path} is not overwritten: {error}; move it away, or give overwrite=True"
         ) from error
-    # Who restored it and changed nothing is no reason to refuse.
+    # A restore that changed nothing since is no reason to refuse.
     last = next((entry for entry in reversed(log) if entry.action != "restore"), None)
     with store.lock:
         ours = store.ledger.entries()
@@ -66,7 +65,7 @@ def _check_earlier(path: str | Path, key: bytes, store: Store) -> None:
 
 
 def state_of(store: Store, grants: Grants) -> dict[str, object]:
-    """All that a restore needs; the store's lock is held."""
+    """Return all that a restore needs; the caller holds the store's lock."""
     return {
         "format": FORMAT,
         "label": store.label,
@@ -84,8 +83,7 @@ def load(path: str | Path, key: bytes, least_revision: int = 0) -> dict[str, Any
     """Read a registry's state.
 
     Raises:
-        SnapshotError: the file cannot be trusted, holds something else, or is older
-            than the revision.
+        SnapshotError: the file cannot be trusted, holds something else, or is too old.
     """
     state = read(path, key)
     if state.get("format") != FORMAT or not isinstance(state.get("label"), str):
@@ -100,7 +98,7 @@ def load(path: str | Path, key: bytes, least_revision: int = 0) -> dict[str, Any
 
 
 def fill(store: Store, grants: Grants, state: Mapping[str, Any], counter: Counter) -> None:
-    """Fill a new store and its grants; on an error nobody may use them.
+    """Fill a new store and its grants, which must not be used after an error.
 
     Raises:
         AuthorityError: the snapshot is of another owner.

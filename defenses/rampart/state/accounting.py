@@ -1,12 +1,11 @@
 """The number and the last time of each block's compiles.
 
-Counting a compile must not cost a step a block. So a compile touches the smaller
-side, the blocks that it holds or the ones that it leaves out; in the latter case
-one number says that all others were in. A compile repeated without any change
-adds to one number more, which is spread out when somebody looks.
+Counting a compile must not cost a step for each block. So a compile touches the smaller
+side, the blocks held or left out; in the latter case one number counts for all others. A
+compile repeated without any change adds to another number, which is spread out on reading.
 
-The scorers that choose the block to evict read these counts: the default of section 2.5 weighs
-priority, inverse access count, and the recency of accesses.
+The scorers of evictions read these counts: the default of section 2.5 weighs priority, inverse
+access count, and the recency of accesses.
 """
 
 import math
@@ -23,7 +22,7 @@ class Accesses:
     """The count of compiles and, through each ``Record``, its accesses.
 
     Attributes:
-        compiles: how many there have been.
+        compiles: the number of compiles so far.
     """
 
     def __init__(self, records: Mapping[str, Record], compiles: int = 0) -> None:
@@ -36,7 +35,7 @@ class Accesses:
         self._repeats = 0
 
     def join(self, record: Record) -> None:
-        """Begin counting for a block that was just written."""
+        """Begin counting for a new block."""
         self.settle()
         record.joined, record.born = self._general, self.compiles
 
@@ -44,9 +43,9 @@ class Accesses:
         """Count one compile.
 
         Args:
-            held: what was part of it.
-            left: what was left out.
-            current: whether the two are all the blocks there are at this moment.
+            held: the blocks that were part of it.
+            left: the blocks that were left out.
+            current: whether these two are all present blocks.
         """
         if self._repeats:
             self.settle()
@@ -66,7 +65,7 @@ class Accesses:
         self.compiles += 1
 
     def settle(self) -> None:
-        """Spread out what was counted; to be called before any block comes."""
+        """Spread out the counts; must be called before a block is added."""
         times, self._repeats = self._repeats, 0
         if not times:
             return
@@ -83,7 +82,7 @@ class Accesses:
         self._last_general = self.compiles
 
     def of(self, record: Record) -> tuple[int, int | None, int]:
-        """A block's accesses, its last one, and the compiles since that or since its writing."""
+        """Return a block's accesses, the last one, and the compiles since then or its writing."""
         if self._repeats:
             self.settle()
         last = self._last(record)
@@ -98,7 +97,7 @@ class Accesses:
 
 
 Scorer: TypeAlias = Callable[[Block], float]
-"""A block's worth; the lowest is evicted first, ``math.inf`` never."""
+"""The worth of a block; the lowest is evicted first, ``math.inf`` never."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ class WeightedScorer:
     recency: float = 0.2
 
     def __call__(self, block: Block) -> float:
-        """The worth of a block."""
+        """Return the worth of a block."""
         return (
             self.priority * block.priority / 100
             + self.access * (1 - 1 / (1 + block.accesses))
@@ -128,7 +127,7 @@ default_scorer = WeightedScorer()
 
 
 def lowest(blocks: Sequence[Block], scorer: Scorer) -> list[Block]:
-    """Blocks from the least worth on, the earlier first among equals, without the infinite."""
+    """Return the blocks of finite worth, the lowest first and ties in order."""
     scored: list[tuple[float, int]] = []
     for at, block in enumerate(blocks):
         score = float(scorer(block))

@@ -1,8 +1,8 @@
 """The rights of principals in a registry (section 2.5, with grants for writing).
 
-The owner may write and pin, and grants others to. A block belongs to its author:
-nobody else changes its content, and nobody else removes it once it is
-non-removable, the owner included.
+The owner may write and pin, and grants these rights to others. A block belongs to its
+author: nobody else, not even the owner, changes its content or removes it if it is
+non-removable.
 """
 
 from uuid import UUID
@@ -15,12 +15,12 @@ from constraintrot.defenses.rampart.state.record_factory import Record
 
 
 class Grants:
-    """The owner, and to whom the owner gave grants.
+    """The owner and its grants.
 
     Attributes:
-        owner: may do everything but touch the blocks of others.
+        owner: the id of the owner.
         pinning: by principal that may write, whether it may pin.
-        numbers: by principal that ever was granted to, the how-manieth it was, from 1.
+        numbers: by principal that ever had a grant, its number in order, from 1.
     """
 
     def __init__(self, owner: UUID) -> None:
@@ -29,7 +29,7 @@ class Grants:
         self.numbers: dict[UUID, int] = {}
 
     def give(self, who: UUID, *, pin: bool) -> None:
-        """Let a principal write, or also pin; it keeps its number over revocations."""
+        """Grant a principal to write, or also to pin; it keeps its number over revocations."""
         self.pinning[who] = pin
         self.numbers.setdefault(who, len(self.numbers) + 1)
 
@@ -43,13 +43,13 @@ class Grants:
 
     def allows(self, who: UUID, *, pin: bool = False) -> bool:
         """Return whether a principal may write, or with ``pin`` may pin."""
-        # An id compares itself in Python, which costs what the rest of the check does.
+        # An id compares itself in Python, which costs as much as the rest of the check.
         if who is self.owner or who == self.owner:
             return True
         return self.pinning.get(who, False) if pin else who in self.pinning
 
     def check(self, who: UUID, *, pin: bool = False) -> None:
-        """Let through who may write, or pin."""
+        """Check that a principal may write, or pin."""
         if not self.allows(who, pin=pin):
             what = "pin" if pin else "write"
             raise AuthorityError(
@@ -57,12 +57,12 @@ class Grants:
             )
 
     def check_owner(self, who: UUID) -> None:
-        """Let the owner through."""
+        """Check that a principal is the owner."""
         if who != self.owner:
             raise AuthorityError(f"principal {who} does not own this registry; only its owner may")
 
     def check_amend(self, who: UUID, record: Record) -> None:
-        """Let an author through who still has the right to write such a block.
+        """Check that the author still has the right to write such a block.
 
         Raises:
             AuthorityError: somebody else, or an author whose grant was revoked.
@@ -75,7 +75,7 @@ class Grants:
         self.check(who, pin=record.pinned)
 
     def check_move(self, who: UUID, record: Record) -> None:
-        """Let through who may move a block within its tier.
+        """Check that a principal may move a block within its tier.
 
         Raises:
             AuthorityError: a stranger, or for a pin somebody else than owner and author.
@@ -88,10 +88,10 @@ class Grants:
             self.check(who)
 
     def check_remove(self, who: UUID, record: Record, *, force: bool) -> None:
-        """Let through who may remove a block.
+        """Check that a principal may remove a block.
 
         Raises:
-            AuthorityError: non-removable and not the author, or no force; a stranger.
+            AuthorityError: a stranger, or for a non-removable block not the author with force.
         """
         by_author = record.author == who
         if record.removable:
@@ -109,7 +109,7 @@ class Grants:
 
 
 def principal_id(who: Principal | UUID) -> UUID:
-    """The id that a grant is for.
+    """Return the id that a grant is for.
 
     Raises:
         RegistryError: neither a principal nor an id.

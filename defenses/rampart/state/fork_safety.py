@@ -1,10 +1,9 @@
-"""The stores of this process: kept whole over a fork, and searched for lineage.
+"""The stores of this process, kept consistent over a fork and searched for lineage.
 
-A child of ``os.fork`` inherits every registry (section 2.6), along with locks that
-threads of the parent may hold and that nobody in the child would release. So a
-fork first takes every lock, which waits for the mutations under way to end, and
-the child begins with new ones. A lock is only ever held for a bounded moment: no
-callable of the user's runs under it, and nobody takes a second one while holding it.
+A child of ``os.fork`` inherits every registry (section 2.6) and locks that threads of the
+parent may hold, which nobody in the child would release. So a fork first takes every lock,
+which waits for the mutations under way, and the child begins with new ones. A lock is held
+only briefly: no callable of the user's runs under it, and nobody takes a second one with it.
 """
 
 import os
@@ -17,28 +16,28 @@ from constraintrot.defenses.rampart.state.provenance import Line
 
 
 class Watched(Protocol):
-    """A store, as far as a fork and a search for lineage are concerned."""
+    """A store as a fork and a search for lineage see it."""
 
     lock: threading.RLock
 
     def written_by(self, author: UUID) -> tuple[Line, ...]:
-        """Return the lives of an author's blocks in it, which give no access to it."""
+        """Return the lives of an author's blocks in it."""
 
 
 _guard = threading.Lock()
-# Never handed out: whoever has a store may write to it, past every principal.
+# Never handed out: a store can be written to without any principal.
 _stores: WeakSet[Watched] = WeakSet()
 _held: list[Watched] = []
 
 
 def add(store: Watched) -> None:
-    """Watch over a store for as long as it lives."""
+    """Watch a store for as long as it lives."""
     with _guard:
         _stores.add(store)
 
 
 def written_elsewhere(here: Watched, author: UUID) -> tuple[Line, ...]:
-    """Return the lives of an author's blocks in all stores of this process but one."""
+    """Return the lives of an author's blocks in all other stores of this process."""
     with _guard:
         others = [store for store in _stores if store is not here]
     return tuple(line for store in others for line in store.written_by(author))

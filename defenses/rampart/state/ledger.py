@@ -1,9 +1,8 @@
-"""A log of every mutation, chained by hashes so that an edit shows.
+"""A log of mutations, chained by hashes so that an edit shows.
 
-Each entry's hash covers the entry before it. Whoever keeps one hash can later tell
-whether anything up to that entry was changed, left out or put in between.
-A block is named, not addressed: a name is unique while its block lives, and ids
-are renewed at every restore.
+Each entry's hash covers the entry before it, so one saved hash shows later whether anything up
+to that entry was changed, left out or inserted.
+Blocks are recorded by name, because ids are renewed at every restore.
 """
 
 import json
@@ -33,15 +32,15 @@ class Entry:
     """One mutation.
 
     Attributes:
-        index: from 0.
+        index: position in the log, from 0.
         time: seconds since the epoch.
-        action: what was done.
-        by: who did it, as proven at the call.
-        name: of the block, "" where it is about none or several.
+        action: the kind of mutation.
+        by: the principal, as proven at the call.
+        name: the block's name, "" for none or several blocks.
         digest: SHA-256 hex of the block's content then, or "".
         detail: further facts as a JSON object.
         previous: hash of the entry before, 64 zeros for the first.
-        hash: SHA-256 hex over all of the above.
+        hash: SHA-256 hex over all fields above.
     """
 
     index: int
@@ -55,7 +54,7 @@ class Entry:
     hash: str
 
     def row(self) -> list[object]:
-        """The fields as JSON values."""
+        """Return the fields as JSON values."""
         return [
             *(self.index, self.time, self.action, self.by.hex, self.name),
             *(self.digest, self.detail, self.previous, self.hash),
@@ -65,12 +64,12 @@ class Entry:
 class Ledger:
     """An append-only chain of entries.
 
-    The hash of a mutation is made when somebody reads the log: nobody holds one that covers it
-    before, and mutations are far more frequent than readings. Until then a checksum, which
-    starts from a number of this process, tells whether what waits is as it came in.
+    The hash of a mutation is made when the log is read, because mutations are far more frequent
+    than readings. Until then a checksum, which starts from a number of this process, shows
+    whether the waiting entries are unchanged.
 
-    An agent moves blocks at every turn, and a move changes no text: after ``MOST_MOVES`` only
-    each doubling of their number is logged, with the number.
+    An agent moves blocks at every turn, and a move changes no text, so after ``MOST_MOVES``
+    only each doubling of their number is logged, with the number.
     """
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
@@ -105,12 +104,12 @@ class Ledger:
         return len(self._waiting), self._sum
 
     def back(self, mark: tuple[int, int]) -> None:
-        """Forget what was added since a mark: it did not happen."""
+        """Forget the entries added since a mark."""
         del self._waiting[mark[0] :]
         self._sum = mark[1]
 
     def _chain(self) -> None:
-        """Hash what came since the last reading."""
+        """Hash the entries since the last reading."""
         checked = self._start
         for row in self._waiting:
             checked = hash((checked, row))
@@ -125,19 +124,19 @@ class Ledger:
         self._start = self._sum
 
     def entries(self) -> tuple[Entry, ...]:
-        """All of them, first to last."""
+        """Return all entries, first to last."""
         self._chain()
         return tuple(self._entries)
 
     def intact(self) -> bool:
-        """Return whether no entry was changed, added, removed or moved since it was made."""
+        """Return whether no entry was changed, inserted, removed or moved since it was made."""
         entries = self.entries()
         last = entries[-1].hash if entries else START
         return self._whole and chained(entries) and self._head == (len(entries), last)
 
 
 def chained(entries: Iterable[Entry]) -> bool:
-    """Return whether the entries of an exported log, from its first on, are an unbroken chain."""
+    """Return whether the entries of a log, from its first on, are an unbroken chain."""
     previous = START
     for at, entry in enumerate(entries):
         fields = (
@@ -151,7 +150,7 @@ def chained(entries: Iterable[Entry]) -> bool:
 
 
 def parsed(row: object) -> Entry:
-    """An entry from its ``row``."""
+    """Return an entry from its ``row``."""
     match row:
         case [
             int() as index, float() as when, str() as action, str() as by, str() as name,

@@ -1,4 +1,4 @@
-"""Mutations of a registry: each call is atomic and logged, and its caller proven."""
+"""Mutations of a registry: each call is atomic and logged, and its caller is proven."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from uuid import UUID
@@ -36,7 +36,7 @@ from constraintrot.defenses.rampart.state.store import Store
 
 
 class Mutations:
-    """The only way into a registry's state, and out of it.
+    """The only way to change a registry's state.
 
     Arguments and errors are those of the methods of ``Registry`` with the same names.
     """
@@ -48,7 +48,7 @@ class Mutations:
         self._scorer = scorer
 
     def grant(self, who: Principal | UUID, by: Principal, *, pin: bool) -> None:
-        """Let a principal write, or also pin."""
+        """Grant a principal to write, or also to pin."""
         owner, other = identify(by), principal_id(who)
         with self._store.lock:
             self._grants.check_owner(owner)
@@ -76,7 +76,7 @@ class Mutations:
         *,
         pinned: bool = False,
     ) -> Block:
-        """Write one block, under a name that is derived from its source unless one is given."""
+        """Write one block, under a name derived from its source unless one is given."""
         author, place = identify(by), None if at is None else checked_int("at", at)
         while True:
             with self._store.lock:
@@ -94,7 +94,7 @@ class Mutations:
     def write_all(
         self, contents: Mapping[str, str], by: Principal, fields: Fields
     ) -> tuple[Block, ...]:
-        """Write several blocks, all of them or none."""
+        """Write several blocks, all or none."""
         author = self._writer(identify(by))
         return self._add(
             [
@@ -110,12 +110,12 @@ class Mutations:
         by: Principal,
         pin: Callable[[Seed], bool] | Collection[str],
     ) -> tuple[Block, ...]:
-        """Write the blocks of seeds, all of them or none."""
+        """Write the blocks of seeds, all or none."""
         author = self._writer(identify(by))
         return self._add(from_seeds(self._counter, author, read(source, names), pin))
 
     def _add(self, records: Sequence[Record], at: int | None = None) -> tuple[Block, ...]:
-        """Insert new records, all or none, in the names of their authors."""
+        """Insert new records, all or none, as their authors."""
         _refuse_alike([record.entry.name for record in records])
         with self._store.lock:
             for record in records:
@@ -129,7 +129,7 @@ class Mutations:
                     self._log("pin" if record.pinned else "write", record.author, record)
                 return tuple(self._store.view(record) for record in records)
             except BaseException:
-                # Out of memory, or interrupted: half of a write is none.
+                # Out of memory, or interrupted: undo a half-done write.
                 for record in done:
                     self._store.remove(record)
                 self._store.ledger.back(mark)
@@ -143,7 +143,7 @@ class Mutations:
             self._grants.check_amend(author, record)
             name, pinned, shown = record.entry.name, record.pinned, self._grants.author(author)
             block_id = record.entry.id
-        # Tier and author never change, so counting need not hold the lock.
+        # Tier and author never change, so counting needs no lock.
         entry, plain = new_entry(
             self._counter, name, content, pinned=pinned, author=shown, block_id=block_id
         )
@@ -160,7 +160,7 @@ class Mutations:
         """Move blocks of one tier, as a group."""
         who, place = identify(by), checked_int("position", position)
         if isinstance(block_ids, UUID):
-            # What an agent does at every turn.
+            # An agent does this at every turn.
             with self._store.lock:
                 record = self._store.record(block_ids)
                 self._grants.check_move(who, record)
@@ -180,18 +180,18 @@ class Mutations:
             self._log_move(who, tuple(record.entry.name for record in records), place)
 
     def reclaim(self, name: str, by: Principal) -> tuple[Block, ...]:
-        """Take a name back from whatever blocks have it or look like it."""
+        """Take a name back from the blocks that have it or one that looks like it."""
         owner, wanted = identify(by), checked_name(name)
         with self._store.lock:
             self._grants.check_owner(owner)
             taken = self._store.takers(wanted)
             before = [(record.entry, record.content) for record in taken]
-            # One has the name and another looks like it, at most.
+            # At most one has the name and another looks like it.
             fresh = [self._free_name(stem) for stem in ("renamed", "alike")[: len(taken)]]
             shown = [self._grants.author(record.author) for record in taken]
         if not taken:
             raise UnknownBlockError(f"no block has the name {wanted!r}, or one that looks like it")
-        # Counting, which is the user's, need not hold the lock.
+        # The user's counter runs without the lock.
         entries = [
             new_entry(
                 self._counter, other, content,
@@ -235,7 +235,7 @@ class Mutations:
             return self._removed([r for r in present if r is not None][:most], who, "evict")
 
     def rollback(self, run: str, by: Principal, *, force: bool) -> tuple[Block, ...]:
-        """Take back all blocks of a run, or none of them."""
+        """Take back all blocks of a run, or none."""
         who, run = identify(by), checked_run(run) or ""
         with self._store.lock:
             entries = self._store.entries()
@@ -282,7 +282,7 @@ class Mutations:
 
 
 def _refuse_alike(names: Sequence[str]) -> None:
-    """Refuse names of which two are one, or look like one."""
+    """Refuse names if two of them are the same or look alike."""
     if len(names) < 2:
         return
     for key in (name_key, look_key):

@@ -1,8 +1,8 @@
 """The origin of every block, and the removal of those that are gone.
 
-Section 2.5: the full lineage by source, author and run. It is read off the log,
-so it also tells of blocks that were removed; and off the logs of the other
-registries of this process, for the blocks that the owner wrote into those.
+Section 2.5: the full lineage by source, author and run. It is read from the log, which also has
+the removed blocks, and from the logs of this process's other registries for the blocks that the
+owner wrote into those.
 """
 
 import json
@@ -23,17 +23,17 @@ class Line:
     """The life of one block.
 
     Attributes:
-        registry: id of the registry that it is or was in.
-        name: of the block.
-        digest: of its content, the last one.
-        source: as stated by its author.
-        author: proven at its writing.
-        run: that it was written in.
+        registry: id of the block's registry.
+        name: the block's name.
+        digest: digest of its last content.
+        source: its origin as its author stated it.
+        author: the author, proven at its writing.
+        run: the run that wrote it.
         pinned: whether in the pinned tier.
         created: seconds since the epoch.
-        amended: how often its content was changed.
+        amended: number of changes of its content.
         state: live, or how it ended.
-        ended_by: who removed it.
+        ended_by: the principal that removed it.
     """
 
     registry: UUID
@@ -62,24 +62,24 @@ class Provenance:
     elsewhere: tuple[Line, ...]
 
     def by_source(self) -> dict[str, tuple[Line, ...]]:
-        """All lines by source."""
+        """Return all lines by source."""
         return _grouped((*self.here, *self.elsewhere), lambda line: line.source)
 
     def by_author(self) -> dict[UUID, tuple[Line, ...]]:
-        """All lines by author."""
+        """Return all lines by author."""
         return _grouped((*self.here, *self.elsewhere), lambda line: line.author)
 
     def by_run(self) -> dict[str | None, tuple[Line, ...]]:
-        """All lines by run; None holds those outside of any."""
+        """Return all lines by run; None holds those outside of any."""
         return _grouped((*self.here, *self.elsewhere), lambda line: line.run)
 
     def rows(self) -> list[dict[str, object]]:
-        """All lines as plain dicts, for a table."""
+        """Return all lines as plain dicts, for a table."""
         return [asdict(line) for line in (*self.here, *self.elsewhere)]
 
 
 def lineage(registry: UUID, log: Iterable[Entry]) -> tuple[Line, ...]:
-    """The lives of all blocks that a log tells of."""
+    """Return the lives of all blocks in a log."""
     lines: list[Line] = []
     live: dict[str, int] = {}
     for entry in log:

@@ -1,7 +1,7 @@
-"""The registry's records of its blocks, made from a caller's arguments, and entries for compiles.
+"""A registry's records of its blocks, made from a caller's arguments, and entries for compiles.
 
-A new record is checked, framed and counted, and not yet in a registry. The entries are immutable,
-so that a compile can go on from a copy while other threads change the registry.
+A new record is checked, framed and counted, but not yet in a registry. Entries are immutable, so
+a compile can go on from a copy while other threads change the registry.
 """
 
 import time
@@ -68,14 +68,14 @@ class Moment(NamedTuple):
 
 
 class Author(NamedTuple):
-    """The author of a block: its id, and its name in the block's frame."""
+    """The id of a block's author, and the author's name in the block's frame."""
 
     id: UUID
     shown: str
 
 
 class Fields(TypedDict):
-    """The caller's fields of a new block beside its name and content; see ``Block``."""
+    """The caller's fields of a new block besides its name and content; see ``Block``."""
 
     priority: int
     source: str
@@ -93,10 +93,10 @@ def new_record(
     pinned: bool,
     **fields: Unpack[Fields],
 ) -> Record:
-    """A record with a fresh id.
+    """Return a record with a fresh id.
 
     Raises:
-        RegistryError: an argument is of a wrong kind or out of range.
+        RegistryError: an argument has a wrong type or value.
     """
     if not isinstance(fields["removable"], bool):  # callers may be untyped
         raise RegistryError(f"removable is True or False; got {fields['removable']!r}")
@@ -127,7 +127,7 @@ def new_entry(
 ) -> tuple[Entry, str]:
     """Return a block's entry for compiles, and its content as a plain string.
 
-    The name is checked before; the id is a fresh one unless given.
+    The name is checked already; the id is fresh unless given.
 
     Raises:
         RegistryError: the content is refused, or the counter gives no count.
@@ -145,7 +145,7 @@ def from_seeds(
     seeds: Sequence[Seed],
     pin: Callable[[Seed], bool] | Collection[str],
 ) -> list[Record]:
-    """New records from seeds, some of them pinned: by name, or as a callable judges.
+    """Return new records from seeds, of which some are pinned, by name or by a callable.
 
     Raises:
         RegistryError: a seed is refused, or a name to pin is not among them.

@@ -1,7 +1,7 @@
 """The blocks of a registry.
 
-Whoever calls holds ``lock``, and no callable of the user's is run here: every value
-comes in checked, counted and framed.
+The caller holds ``lock``. No callable of the user's runs here, because every value is already
+checked, counted and framed.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ class Vectors(Protocol):
     """Embeddings by block key: ``embedding.index.Index``, without its NumPy."""
 
     def expect(self, key: str) -> None:
-        """A block came, or changed, and is to be embedded."""
+        """Note that a new or changed block is to be embedded."""
 
     def drop(self, key: str) -> None:
         """Forget a block."""
 
     def vector(self, key: str) -> NDArray[np.float32] | None:
-        """A copy of a block's vector; None before it is embedded."""
+        """Return a copy of a block's vector, or None before it is embedded."""
 
 
 class Store:
     """Two tiers of blocks, their records, their accesses and the log.
 
     Attributes:
-        label: what reports call the registry.
+        label: the registry's name in reports.
         lock: held around every call; re-entrant.
-        revision: one more at each mutation.
-        written: blocks ever written, for the names that are derived.
+        revision: a number that each mutation raises by one.
+        written: number of blocks ever written, for derived names.
         vectors: the embeddings, once there are any.
     """
 
@@ -82,17 +82,17 @@ class Store:
         return self._pinned
 
     def lines(self) -> tuple[Line, ...]:
-        """The lives of all its blocks, removed ones included."""
+        """Return the lives of all its blocks, removed ones included."""
         with self.lock:
             where, log = self.id, self.ledger.entries()
         return lineage(where, log)
 
     def written_by(self, author: UUID) -> tuple[Line, ...]:
-        """The lives of the blocks that an author wrote."""
+        """Return the lives of the blocks that an author wrote."""
         return tuple(line for line in self.lines() if line.author == author)
 
     def moment(self) -> Moment:
-        """All that a compile needs, to go on with after the lock is released; nobody changes it."""
+        """Return all that a compile needs, unchangeable, for use after the lock is released."""
         if self._moment is None:
             pins, text, manifest = self.pinned()
             rest = self.rest
@@ -102,14 +102,14 @@ class Store:
         return self._moment
 
     def entries(self) -> list[Entry]:
-        """All blocks in order, pins first."""
+        """Return all blocks in order, pins first."""
         return self.pins.entries() + self.rest.entries()
 
     def record(self, block_id: UUID) -> Record:
-        """The record of a block.
+        """Return the record of a block.
 
         Raises:
-            UnknownBlockError: there is none of that id.
+            UnknownBlockError: no block has that id.
         """
         if type(block_id) is not UUID:
             block_id = plain_id("a block is addressed", block_id)
@@ -122,12 +122,12 @@ class Store:
         return self.records[key]
 
     def find(self, block_id: UUID) -> Record | None:
-        """The record of a block, or None."""
+        """Return the record of a block, or None."""
         key = self._keys.get(block_id)
         return None if key is None else self.records[key]
 
     def view(self, record: Record) -> Block:
-        """A block as it is handed out; each view is an object of its own."""
+        """Return a new view of a block for a caller."""
         entry, known = record.entry, record.fields
         if known is None or known[0] is not entry:
             known = record.fields = entry, _fields(record)
@@ -142,14 +142,14 @@ class Store:
         return block
 
     def views(self, entries: Sequence[Entry]) -> tuple[Block, ...]:
-        """Blocks as they are handed out."""
+        """Return new views of blocks for a caller."""
         return tuple(self.view(self.records[entry.key]) for entry in entries)
 
     def named(self, name: str) -> Record:
-        """The record of a name.
+        """Return the record of a name.
 
         Raises:
-            UnknownBlockError: there is none.
+            UnknownBlockError: no block has it.
         """
         record = self.records.get(name_key(name))
         if record is None or record.entry.name != name:
@@ -157,7 +157,7 @@ class Store:
         return record
 
     def takers(self, name: str) -> list[Record]:
-        """The records whose names are a name, or look like it; two at most."""
+        """Return the records with a name or one that looks like it, at most two."""
         keys = dict.fromkeys((name_key(name), self._looks.get(look_key(name))))
         return [self.records[key] for key in keys if key in self.records]
 
@@ -165,7 +165,7 @@ class Store:
         """Check that a new record's name is free.
 
         Raises:
-            DuplicateBlockError: it is not, or a reader would take it for another one's.
+            DuplicateBlockError: it is taken, or looks like another one's.
         """
         name = record.entry.name
         for taken in self.takers(name):
@@ -177,7 +177,7 @@ class Store:
             )
 
     def insert(self, record: Record, at: int | None) -> None:
-        """Take in a record whose name is free."""
+        """Insert a record with a free name."""
         self.accesses.join(record)
         self.records[record.entry.key] = record
         self._keys[record.entry.id] = record.entry.key
@@ -189,7 +189,7 @@ class Store:
         self._changed(record.pinned)
 
     def remove(self, record: Record) -> None:
-        """Let a record go."""
+        """Remove a record."""
         key = record.entry.key
         self._tier(record).remove(key)
         del self.records[key], self._keys[record.entry.id]
@@ -199,7 +199,7 @@ class Store:
         self._changed(record.pinned)
 
     def replace(self, record: Record, entry: Entry, content: str) -> None:
-        """Give a record another content, or another name, which is free, at the same place."""
+        """Give a record other content, or another free name, at the same place."""
         was = record.entry
         del self.records[was.key], self._looks[look_key(was.name)]
         record.entry, record.content = entry, content
@@ -225,7 +225,7 @@ class Store:
         self._changed(record.pinned)
 
     def changed(self) -> None:
-        """Count a mutation of something else than the blocks."""
+        """Count a mutation that changes no block."""
         self._changed(pinned=False)
 
     def _tier(self, record: Record) -> Tier:
@@ -239,7 +239,7 @@ class Store:
 
 
 def _fields(record: Record) -> dict[str, Any]:
-    """The fields of a block's views, but for its accesses."""
+    """Return the fields of a block's views, except its accesses."""
     entry = record.entry
     return {
         "id": entry.id, "name": entry.name, "content": record.content,

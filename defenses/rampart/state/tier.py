@@ -5,16 +5,16 @@ from collections.abc import Sequence
 
 from constraintrot.defenses.rampart.state.record_factory import Entry
 
-# Between two labels there is room for as many halvings as this has bits.
+# The room between two labels allows as many halvings as this has bits.
 _GAP = 1 << 40
 
 
 class Tier:
-    """Entries in their order, each with a label; a label says where its entry is by bisection.
+    """Entries in their order, each with a label by which bisection finds it.
 
-    Labels rise along the order, and a moved entry gets one between those of its neighbours. So a
-    move, and every look-up by key, takes a number of steps that is logarithmic in the size of
-    the tier, and one shift of a list's pointers. A compile gets its list as it is kept.
+    Labels rise along the order, and a moved entry gets one between those of its neighbours. So
+    a move, and every look-up by key, takes logarithmically many steps and one shift of a list's
+    pointers.
     """
 
     def __init__(self) -> None:
@@ -27,16 +27,16 @@ class Tier:
         return len(self._entries)
 
     def entries(self) -> list[Entry]:
-        """All entries in order."""
+        """Return a list of all entries in order."""
         return self._entries.copy()
 
     def insert(self, entry: Entry, at: int | None) -> None:
-        """Put a new entry before position ``at``, or last."""
+        """Insert a new entry before position ``at``, or last."""
         self._put(entry, len(self._entries) if at is None else at)
         self.tokens += entry.tokens
 
     def replace(self, key: str, entry: Entry) -> None:
-        """Put an entry, of another key or of the same, in the place of one."""
+        """Replace an entry with one of the same or another key."""
         at = bisect_left(self._labels, self._label[key])
         self._label[entry.key] = self._label.pop(key)
         self.tokens += entry.tokens - self._entries[at].tokens
@@ -48,7 +48,7 @@ class Tier:
 
     def to_front(self, key: str) -> None:
         """Move one to the beginning."""
-        # What an agent does at every turn, so without the steps of the general case.
+        # An agent does this at every turn, so it skips the steps of the general case.
         entries, labels = self._entries, self._labels
         at = bisect_left(labels, self._label[key])
         if at:
@@ -58,7 +58,7 @@ class Tier:
             entries.insert(0, entries.pop(at))
 
     def move(self, keys: Sequence[str], position: int) -> None:
-        """Move a group, its inner order kept, so that ``position`` others come before it."""
+        """Move a group, in the order of ``keys``, so that ``position`` others come before it."""
         group = [self._take(key) for key in keys]
         first = min(position, len(self._entries))
         for at, entry in enumerate(group, first):
@@ -88,7 +88,7 @@ class Tier:
         self._label[entry.key] = label
 
     def _relabel(self) -> None:
-        """Make room between all labels; due after some forty moves to one place at the earliest."""
+        """Make room between all labels; needed after at least some forty moves to one place."""
         self._labels = list(range(0, len(self._entries) * _GAP, _GAP))
         self._label = {
             entry.key: label for entry, label in zip(self._entries, self._labels, strict=True)

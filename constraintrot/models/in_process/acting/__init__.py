@@ -1,4 +1,4 @@
-"""The acting adapter that comes with the package: ``local/qwen2.5-coder-1.5b+acting``."""
+"""The packaged acting adapter: ``local/qwen2.5-coder-1.5b+acting``."""
 
 from pathlib import Path
 
@@ -8,14 +8,14 @@ NAME = "acting"
 
 
 class Answered(Measured):
-    """The figures on the held-out kinds, answered whole in llama.cpp.
+    """The figures on the held-out kinds, from complete answers in llama.cpp.
 
     Attributes:
         conversations: Number of conversations.
         requests: Requests by cell: ``control`` (a rule in sight forbids them), ``allowed`` (it
-            permits them), ``floor`` (no rule is about them).
+            permits them), ``floor`` (without a rule about them).
         acted: Share of them that were carried out.
-        exact: Share of them that were carried out with the very arguments asked for.
+        exact: Share of them that were carried out with exactly the requested arguments.
     """
 
     conversations: int

@@ -1,4 +1,4 @@
-"""Roles that scripted models answer in beside their own, found by name like other components.
+"""Further roles in which scripted models answer, registered by name like other components.
 
 An installed package adds a role through the entry point group ``constraintrot.scripted_roles``.
 """
@@ -16,7 +16,7 @@ class Question:
     Attributes:
         text: the last message.
         before: the texts of the messages before it.
-        summary: makes the script's summary of these, which takes a while.
+        summary: makes the script's summary of these, which is slow.
         style: the style of its summaries.
         model: the script's name.
     """
