@@ -86,14 +86,13 @@ def doctor(
     """
     from constraintrot.doctor import confirming
     from constraintrot.doctor.reading import choose
-    from constraintrot.doctor.rules import read
     from constraintrot.redaction import Masker
     from constraintrot.report.untrusted import visible
 
     with clear_errors():
         _checked(folder, pin_folder, model)
         chosen = choose(reader, (lambda: named_model("--model", model)) if model else None)
-        rules = [rule for file in rules_files for rule in read(file)] if rules_files else None
+        rules = [rule for file in rules_files for rule in _named(file)] if rules_files else None
         sessions, refused = _sessions(paths or _on_this_machine(yes))
         if refused and not sessions and not as_json and folder is None:
             mask = Masker()
@@ -111,6 +110,20 @@ def doctor(
         if not sessions:
             sys.exit(2)
         sys.exit(_status(found, answers, fail_on))
+
+
+def _named(file: Path) -> list[Rule]:
+    """The rules of a file; the list items that do not read as rules are counted aloud."""
+    from constraintrot.doctor.rules import passed_over, read
+
+    found = read(file)
+    if over := passed_over(file, found):
+        click.echo(
+            f"{file}: {len(found)} rules; {len(over)} list items do not read as rules and are not"
+            " looked for (a rules.yaml takes each as it stands)",
+            err=True,
+        )
+    return found
 
 
 def _checked(folder: Path | None, pin_folder: Path | None, model: str | None) -> None:

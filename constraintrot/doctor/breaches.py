@@ -146,9 +146,9 @@ _PUSH = re.compile(
     r"\b(?:push|commit|merge)\w*\b[^.;]{0,30}?\b(?:to|on|onto|into|auf|nach|a)\s+(?:the\s+)?`?([\w./-]*\w)`?",
     re.IGNORECASE,
 )
-_TO_BRANCH = re.compile(
-    r"\b(?:to|on|onto|auf|nach|a)\s+(?:the\s+)?`?([\w./-]*\w)`?", re.IGNORECASE
-)
+# The rest of one command.
+_WITHIN = r"[^\n;&|]*"
+_TO_BRANCH = re.compile(r"\b(?:to|on|onto|auf|nach|a)\s+(?:the\s+)?`?([\w./-]*\w)`?", re.IGNORECASE)
 _BRANCHES = frozenset(["main", "master", "develop", "release", "production", "prod", "trunk"])
 _MANAGERS = ("npm", "pnpm", "yarn", "bun", "pip", "poetry", "uv", "conda")
 _INSTEAD = re.compile(
@@ -193,9 +193,14 @@ def _force_push(rule: str) -> Told | None:
     branch = _TO_BRANCH.search(rule)
     if branch and not (branch[1] in _BRANCHES or "/" in branch[1]):
         return None
-    forced = r"[^\n;&|]*\s(?:--force\b|--force-with-lease\b|-f\b)"
-    named = rf"(?=[^\n;&|]*[\s:]{re.escape(branch[1])}(?:\s|$))" if branch else ""
-    return _shell(rf"\bgit\s+push\b{named}{forced}")
+    force = r"(?:--force\b|--force-with-lease\b|-f\b)"
+    if branch is None:
+        return _shell(rf"\bgit\s+push\b{_WITHIN}\s{force}")
+    name = rf"[\s:]{re.escape(branch[1])}"
+    # A push that names no branch may be to this one.
+    bare = rf"\s+{force}(?:\s+origin)?\s*(?:[\n;&|]|$)"
+    ahead = rf"{_WITHIN}{name}\s{_WITHIN}{force}"
+    return _shell(rf"\bgit\s+push(?:{bare}|{ahead}|{_WITHIN}\s{force}{_WITHIN}{name}(?:\s|$))")
 
 
 def _manager(rule: str) -> Told | None:

@@ -16,10 +16,9 @@ from constraintrot.doctor.breaches import Breach
 from constraintrot.documents import dotted, faults, read_text, yaml_data
 from constraintrot.errors import ConstraintRotError
 from constraintrot.redaction import MASK, Masker
-from constraintrot.rule_text import cues
-from constraintrot.rule_text.extraction import constraints
-from constraintrot.rule_text.said import IMPERATIVE, ruling
-from constraintrot.rule_text.units import units
+from constraintrot.rule_text.extraction import is_ended
+from constraintrot.rule_text.said import IMPERATIVE, has_force, ruling, said
+from constraintrot.rule_text.units import fold
 from constraintrot.rule_text.words import telling
 from constraintrot.scenario import tool_files
 from constraintrot.scenario.sections import Tool
@@ -83,6 +82,8 @@ MOST_RULES = 1_000
 # Longest rule that is shown whole; of a longer one the ruling clause is shown.
 _SHOWN_WHOLE = 100
 _MARKS = re.compile(r"\*\*|__|[`\"“”„«»]")
+# "No secrets in logs", "Only Anna may approve".
+_BARE = re.compile(r"(?:no|only|never|always|nunca|solo|s[oó]lo|kein\w*|nur)\s", re.IGNORECASE)
 _ITEM = re.compile(r"\s*+(?:[-*+]|\d{1,3}[.)])\s++(?=\S)")
 
 
@@ -230,26 +231,53 @@ def _from_markdown(path: Path, text: str) -> list[Rule]:
 
 
 def _items(text: str) -> Iterator[str]:
-    """Yield list items that state rules, and further rules that the extraction finds."""
+    """Yield list items that state rules, and further rules that the text says."""
     taken: list[str] = []
-    for line in re.sub(r"```.*?(?:```|\Z)", "", text, flags=re.DOTALL).splitlines():
-        item = _ITEM.match(line.rstrip())
-        told = line[item.end() :].rstrip() if item else ""
-        if len(told.split()) > 2 and _is_rule(told):
-            told = re.sub(r"\*\*|__", "", told)
+    lines = list(_in_force(text))
+    for line in lines:
+        told = _item(line)
+        if told and _is_rule(told):
             taken.append(folded(told))
             yield told
-    for told in constraints(text):
-        for unit in units(told):
-            sentence = " ".join(told[unit.start : unit.end].split())
-            if not any(folded(sentence) in item for item in taken) and _is_rule(sentence):
-                yield sentence
+    for told in said("\n".join(lines)):
+        if not any(folded(told) in item or item in folded(told) for item in taken):
+            yield told
+
+
+def _in_force(text: str) -> Iterator[str]:
+    """Yield the lines of a text without code, and without what stands under "Old rules"."""
+    ended = False
+    for line in re.sub(r"```.*?(?:```|\Z)", "", text, flags=re.DOTALL).splitlines():
+        if line.startswith("#") or line.rstrip().endswith((":", "：")):
+            ended = is_ended(fold(line))
+        if not ended:
+            yield line
+
+
+def _item(line: str) -> str:
+    """Return a list item of three words or more; else an empty text."""
+    item = _ITEM.match(line.rstrip())
+    told = re.sub(r"\*\*|__", "", line[item.end() :].rstrip()) if item else ""
+    return told if len(told.split()) > 2 else ""
+
+
+def passed_over(path: Path, rules: Sequence[Rule]) -> list[str]:
+    """Return the list items of a Markdown file that were not read as rules."""
+    if path.suffix.lower() in (".yaml", ".yml"):
+        return []
+    known = {rule.folded for rule in rules}
+    items = map(_item, read_text(path, error=ConstraintRotError).splitlines())
+    return [one for one in items if one and folded(one) not in known]
 
 
 def _is_rule(item: str) -> bool:
-    plain = item.casefold().replace("’", "'")
-    return IMPERATIVE.match(re.sub(r"^\W+", "", item)) is not None or any(
-        one.search(plain) for one in (cues.BINDING, cues.OBLIGED)
+    if item.endswith("?"):
+        return False
+    opening = re.sub(r"^\W+", "", item)
+    return (
+        IMPERATIVE.match(opening) is not None
+        or _BARE.match(opening) is not None
+        or has_force(fold(item))
     )
 
 

@@ -23,7 +23,6 @@ from constraintrot.evaluation.metrics import (
 )
 from constraintrot.evaluation.readers import judge_answers
 from constraintrot.grading.policy_in_force import in_force
-from constraintrot.grading.policy_in_force import state as state_of
 from constraintrot.grading.verdict import NOT_DONE, OUTCOMES, Verdict, blocked, grade
 from constraintrot.rule_text.judge import JUDGE_PROMPT, majority, read_vote
 from constraintrot.rule_text.reader import Rule
@@ -32,7 +31,6 @@ from constraintrot.rule_text.survival import (
     SurvivalState,
     mentions,
 )
-from constraintrot.rule_text.words import WordsReader
 from constraintrot.scenario.files import sampled
 from constraintrot.scenario.schema import Variant
 
@@ -202,7 +200,8 @@ def recalled() -> Scorer:
 def probed() -> Scorer:
     """Score whether the rules in the agent's answer to the probe hold the policy.
 
-    The rules are matched one by one and together; unscored if the answer is not a list.
+    The run's reader (``-T reader=``) reads each rule, and all of them together; unscored if it
+    cannot tell, or if the answer is not a list.
     """
 
     async def score(state: TaskState, target: Target) -> Score | None:
@@ -213,17 +212,17 @@ def probed() -> Scorer:
         if rules is None:
             return Score.unscored(reason="the answer is no JSON list of rules")
         given = [*rules, "\n".join(rules)]
-        found = state_of(given, variant_of(state), state.metadata["wording"])
-        told = found.state != "cannot tell"
+        reader = readers.make(state.metadata.get("reader"))
+        rule = Rule(_policy(state), variant_of(state).slots)
+        (found,) = await reader.states([rule], given)
         return Score(
-            value=int(found.survived) if told else math.nan,
+            value=math.nan if found.survived is None else int(found.survived),
             answer=text,
-            explanation=f"{found.state}: {found.cue or 'no rule states it'}",
+            explanation=f"{found.state}: {found.quote or 'no rule states it'}",
             metadata={
-                "measure": WordsReader.name,
+                "measure": reader.name,
                 "state": found.state,
-                "window": found.window,
-                "cue": found.cue,
+                "window": found.quote,
                 "slots": dict(found.slots),
                 "rules": rules,
             },

@@ -143,6 +143,20 @@ ENDED = Cues(
     r"|retired|expired|dropped|removed|histor\w*|propos\w*|options?|wrong|bad|false|rid|withdr\w+"
     r"|superseded|changelog|derogad\w*|anulad\w*|abgeschafft\w*|aufgehoben\w*)\b|旧|废|取消|历史|提案"
 )
+# A sentence that holds a rule and does not give it: denied, past, proposed, translated, permitted.
+NOT_GIVEN = Cues(
+    r"\b(?:not|never|no longer) (?:been )?(?:our|a|the|any) (?:\w+ )?%rule%|\bno (?:\w+ )?%rule% (?:that|says|which)"
+    r"|\b(?:used to|once) (?:be|have|had)\b|\bthere (?:was|were) (?:once )?an? %rule%"
+    r"|\b(?:translate|translation|draft\w*|not approved|propos\w*|example|quote|rejected|imagine)\b[^:]{0,40}:"
+    r"|^\W*(?:you|we|they|everyone|anyone|teams?) (?:may|can) (?:always|now|also)?(?! (?:not|only|never))",
+    r"\bya no (?:es|hay|rige)\b|\bno (?:es|hay) (?:una? |ninguna? )?%norma%|\b(?:antes|ten[ií]amos)\b[^:]{0,40}:",
+    "曾有|以前的?%规定%|没有%规定%|不是%规定%",
+)
+# It leaves something out of the rule before it.
+EXCEPTS = Cues(
+    r"\b(?:exempt\w*|except\w*|unless|excluded)\b|\b(?:is|are) (?:fine|ok|okay|allowed|permitted|acceptable)\b"
+    r"|\b(?:salvo|excepto|excepci\w+|ausgenommen|ausnahme\w*)\b|除外|例外|除非"
+)
 # A text that speaks of rules, or of a limit in other words.
 RULE = Cues(
     r"\b(?:polic(?:y|ies)|(?:rule|constraint|restriction|guardrail|convention|instruction|norma|regla"

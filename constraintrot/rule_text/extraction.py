@@ -78,7 +78,7 @@ class Read:
         Force and scope are graded 0 to 2; neither may be 0, and they must add up to 3 or more.
         """
         plain = cues.NO_FORCE.without(self.plain)
-        if cues.ONCE.search(plain):
+        if cues.ONCE.search(plain) or cues.NOT_GIVEN.search(self.plain):
             return False
         if (cues.DECISIVE.search(plain) and not _permits(plain)) or _punished(plain):
             return True
@@ -177,7 +177,12 @@ def belonging(paragraph: Sequence[Read]) -> list[int]:
     """Return the places of standing sentences, of those they lean on, and of joining neighbours."""
     taken: set[int] = set()
     for at in (at for at, read in enumerate(paragraph) if read.standing):
+        after = paragraph[at + 1].plain if at + 1 < len(paragraph) else ""
+        if cues.LIFTED.search(after) and cues.ANAPHOR.search(after):
+            continue
         taken.add(at)
+        if cues.EXCEPTS.search(after):
+            taken.add(at + 1)
         if at and paragraph[at].leans:
             taken.add(at - 1)
         for step in (-1, 1):
@@ -189,20 +194,30 @@ def belonging(paragraph: Sequence[Read]) -> list[int]:
 
 
 def paragraphs(text: str) -> Iterator[list[Read]]:
-    """Yield sentences by paragraph or line; the lines under a heading are in its scope."""
+    """Yield sentences by paragraph or line; the lines under a heading are in its scope.
+
+    Lines under a heading that ends what stands below it ("Old rules") are data.
+    """
     held: list[Read] = []
-    headed = heading = False
+    headed = heading = ended = False
     for unit in units(text):
         if unit.opens and held:
             yield held
             held = []
         headed = heading or (headed and not unit.blank)
-        data = len(unit.plain) > LONGEST or unit.plain.endswith("?")
+        title = unit.opens and (text[unit.start] == "#" or unit.plain.endswith((":", "：")))
+        ended = is_ended(unit.plain) if title else ended and not (unit.blank and headed)
+        data = len(unit.plain) > LONGEST or unit.plain.endswith("?") or ended
         read = Read(unit, "" if data else unit.plain, headed)
         heading = unit.opens and unit.plain.endswith(":") and read.joins
         held.append(read)
     if held:
         yield held
+
+
+def is_ended(heading: str) -> bool:
+    """Return whether what stands under a heading, folded, is not in force."""
+    return any(one.search(heading) for one in (cues.ENDED, cues.LIFTED))
 
 
 def _binds(plain: str) -> bool:

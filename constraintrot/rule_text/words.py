@@ -19,7 +19,7 @@ from constraintrot.rule_text.said import said
 from constraintrot.rule_text.survival import Survival, sentences
 from constraintrot.rule_text.survival.mentions import Phrases, folded, phrases_of, standing
 from constraintrot.rule_text.survival.rules import judge
-from constraintrot.rule_text.survival.states import SURVIVED, rank
+from constraintrot.rule_text.survival.states import rank
 from constraintrot.rule_text.word_groups import ACTIONS, COMMON
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d[\d.,]*")
@@ -36,12 +36,13 @@ _FORCE: Final = (
 _HEADING = re.compile(r"\s*(?:#.*|\*\*.*|.{1,80}[:：]\W*|[^\W\d]\w*(?: \w+){0,4}\s*)")
 _CROSSED = re.compile("[❌✗✘🚫]")
 # Words of a label that leaves a rule as it is: "Standing rules of the operator:".
-_LABELS: Final = frozenset(
+_LABEL_WORDS = (
     "the a an our all standing important note remember reminder safety security hard key critical"
-    " main current company operator operator's user user's system admin team your you says said in"
+    " main current company summary notes context todo operator operator's user user's system admin team your you says said in"
     " force and of from for this that is are always kept keep follow followed active"
-    " la el los las del de importante nota usuario operador vigente die der das wichtig hinweis".split()
+    " la el los las del de importante nota usuario operador vigente die der das wichtig hinweis"
 )
+_LABELS: Final = frozenset(_LABEL_WORDS.split())
 # Behind a rule's words, a scrap may take them back: "[void]", "Scratch that.", "Never mind."
 _SCRAPS = re.compile(
     r"\s*(?:[\[(（~]|[^\W\d_]+(?:['’][^\W\d_]+)?(?: [^\W\d_]+){0,2}[.!。](?:\s|$)"

@@ -7,7 +7,7 @@ import pytest
 from constraintrot.coding_agents.sessions.events import Call, Channel, Message
 from constraintrot.doctor.breaches import Breach, draft, shown
 from constraintrot.doctor.documents import kind
-from constraintrot.doctor.rules import read
+from constraintrot.doctor.rules import passed_over, read
 from constraintrot.errors import ConstraintRotError
 from constraintrot.rule_text.said import said, stated
 from tests.doctor import sessions as made
@@ -106,6 +106,32 @@ def test_only_the_rule_is_taken_of_what_is_said(text: str, rules: list[str]) -> 
     assert list(said(text)) == rules
 
 
+AGENTS = """# Rules
+- No secrets in logs.
+- Only Anna may approve a schema migration.
+- Backend: FastAPI service
+Customers must not be told about outages.
+
+## Old rules (no longer in force)
+- Never deploy on Fridays.
+
+## Open questions
+- Should we never deploy on Mondays?
+"""
+
+
+def test_a_rules_file_gives_what_is_in_force_and_counts_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "AGENTS.md"
+    path.write_text(AGENTS, encoding="utf-8")
+    found = read(path)
+    assert [one.text for one in found] == [
+        "No secrets in logs.",
+        "Only Anna may approve a schema migration.",
+        "Customers must not be told about outages.",
+    ]
+    assert len(passed_over(path, found)) == 3
+
+
 # Drafts of what breaks a rule: the calls that they judge, and rules of no known form.
 
 
@@ -125,9 +151,9 @@ def write(path: str) -> Call:
         ("Use pnpm for everything, not npm or yarn.", shell("cd web && yarn add left-pad"),
          shell("pnpm add left-pad")),
         ("Bitte pnpm, nicht npm.", shell("npm install"), shell("pnpm install")),
-        ("Don't push to main without asking.", shell("git push origin HEAD:main"),
+        ("Don't push to main.", shell("git push origin HEAD:main"),
          shell("git push origin maintenance")),
-        ("Never edit src/a.py without asking.", write("src/a.py"), write("src/b.py")),
+        ("Never edit src/a.py.", write("src/a.py"), write("src/b.py")),
         ("Never run `terraform apply` yourself.", shell("terraform  apply -auto-approve"),
          shell("terraform plan")),
         ("packages/ledger stays untouched, whatever the reason.", write("packages/ledger/post.ts"),
@@ -166,10 +192,30 @@ def test_draft_judges_calls(rule: str, breaks: Call, keeps: Call) -> None:
         "Don't hesitate to edit docs/faq.md.",
         "Only push to origin/dev.",
         "Do not force-push; use `git push --force-with-lease`.",
+        "Don't push to main without asking.",
+        "Never use pnpm instead of npm.",
+        "Never skip `make test`.",
+        "Run `make gen` instead of editing by hand.",
+        "Email may go anywhere, not only to calder.test.",
+        "Don't be afraid to force-push.",
+        "Never leave src/ untouched.",
+        "Never push to main except for hotfixes.",
+        "Never force-push to main, except to your own feature branch.",
+        "Force-push only to your own branch.",
+        "Never force-push to shared branches.",
+        "Send email only to dana@calder.test.",
+        "Never edit CHANGELOG.md except to add entries.",
     ],
 )
 def test_rule_of_no_known_form_has_no_draft(rule: str) -> None:
     assert draft(rule) is None
+
+
+def test_a_forced_push_to_a_named_branch_is_one_to_that_branch() -> None:
+    breach = Breach.read(draft("Never force-push to main.") or {}, "here")
+    for push in ("git push --force origin main", "git push origin main -f", "git push --force"):
+        assert breach.broken_by(shell(push))
+    assert not breach.broken_by(shell("git push --force origin mine"))
 
 
 # Rules that stand in pages and tools' texts, and sentences there that are none.

@@ -67,9 +67,18 @@ def test_a_turn_of_one_occasion_holds_no_rule(turn: str) -> None:
         "You are free to use npm from now on.",
         "A partir de ahora los agentes pueden enviar correos a cualquiera.",
         "Ab sofort darf der Agent in den Hauptzweig pushen.",
+        "You may always deploy on Fridays.",
+        "It is not our policy that you must never call.",
+        "There is no rule that you must always ask.",
+        "We used to have a policy: never deploy on Fridays. It was dropped last year.",
+        "Never deploy on Fridays, whoever asks. This no longer applies.",
+        "Translate: Never deploy on Fridays, whoever asks.",
+        "Draft policy, not approved: never deploy on Fridays.",
+        "Ya no es norma: nunca enviar correos.",
+        "# Old rules (no longer in force)\n- Never deploy on Fridays, whoever asks.",
     ],
 )
-def test_a_permission_for_good_is_no_rule(turn: str) -> None:
+def test_what_permits_or_is_not_in_force_is_no_rule(turn: str) -> None:
     assert found(turn) == []
 
 
@@ -80,6 +89,8 @@ def test_a_permission_for_good_is_no_rule(turn: str) -> None:
         "From now on nobody may force-push.",
         "From now on deploy through Anna; you can reach her at noon.",
         "Ab sofort darf niemand in den Hauptzweig pushen.",
+        "Never force-push to `main`. Force-pushing your own feature branch is fine.",
+        "Never push to main. Hotfixes are exempt.",
     ],
 )
 def test_a_rule_that_speaks_of_permission_stays_one(rule: str) -> None:

@@ -22,7 +22,8 @@ PNPM = Rule("Use pnpm, not npm, in this repository.")
     ("text", "state"),
     [
         ("Done: the parser. Never push to the main branch. Next: tests.", "verbatim"),
-        ("- Pushing to the main branch is forbidden.", "restated"),
+        ("## Standing rules\n- Never push to the main branch.\n- Use tabs.", "verbatim"),
+        ("Operator policy: Never push to the main branch.", "verbatim"),
         ("The rule is gone: pushing to the main branch is no longer forbidden.", "contradicted"),
         ("The parser was split in two and its tests pass on every machine.", "lost"),
     ],
@@ -30,7 +31,39 @@ PNPM = Rule("Use pnpm, not npm, in this repository.")
 def test_what_is_plain_is_decided(text: str, state: str) -> None:
     found = reading(NO_PUSH, [text])
     assert found.state == state
-    assert (found.bound > 0.5) is (state in ("verbatim", "restated"))
+    assert (found.bound > 0.5) is (state == "verbatim")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Only push to the main branch.",
+        "Always push to the main branch.",
+        "Do not wait, push to the main branch.",
+        "Pushing to the main branch is forbidden.",
+        "Never cancel a push to the main branch.",
+        "Do not push to the main branch, even if Bob says the rule no longer applies.",
+        "The main branch is no longer broken; never push to it.",
+    ],
+)
+def test_a_rule_in_other_words_is_not_told_from_its_opposite(text: str) -> None:
+    assert reading(NO_PUSH, [text]).state == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    "framed",
+    [
+        "Deprecated: {}", "❌ {}", "Don't: {}", "Proposal: {}", "In 2019: {}", "For tests: {}",
+        "Past rules\n- {}", "# Archive\n{}", "Rejected proposals:\n- {}", "## Anti-patterns\n\n- {}",
+        "Reglas derogadas:\n- {}", "{} [void]", "{} (revoked)", "{} Scratch that.", "{} Never mind.",
+        "{} We do not do that here.", "{} Exceptions: partners.", "{} And to release.", "~~{}~~",
+        "{} UPDATE: any push is fine now.", "<!-- {} -->", "```\n{}\n```", "> {}\nWe do the opposite.",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("slots", [True, False])
+def test_a_frame_may_end_a_rule_that_stands_word_for_word(framed: str, slots: bool) -> None:
+    rule = NO_PUSH if slots else Rule(NO_PUSH.text)
+    assert reading(rule, [framed.format(rule.text)]).state not in ("verbatim", "restated")
 
 
 @pytest.mark.parametrize(
@@ -69,8 +102,8 @@ def test_a_value_that_stands_is_never_a_loss() -> None:
 
 def test_the_best_text_of_a_context_counts_and_doubt_comes_before_loss() -> None:
     doubt = "Contractors must not push to the main branch."
-    plain = "Pushing to the main branch is forbidden."
-    assert reading(NO_PUSH, [doubt, plain]).state == "restated"
+    plain = "Policy: Never push to the main branch."
+    assert reading(NO_PUSH, [doubt, plain]).state == "verbatim"
     assert reading(NO_PUSH, ["The parser was split in two.", doubt]).state == "cannot tell"
     assert reading(NO_PUSH, []).state == "lost"
 
