@@ -91,6 +91,7 @@ def program(sentence: Sentence) -> Rule | None:
         end=found.end(),
         phrases=names,
         action="run this",
+        open=[f"which other spellings of {name!r} count" for name in names if " -" in name],
     )
 
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from constraintrot.authoring.rule import Rule, alone
-from constraintrot.authoring.sentence import Sentence, base, stated
+from constraintrot.authoring.sentence import NOUNS, Sentence, base, stated
 from constraintrot.rule_text.word_groups import ACTIONS
 
 _LEAD = (
@@ -30,10 +30,6 @@ _LIFTED = re.compile(
     r"|without (?:an? )?(?:explicit |my |user )*(?:instruction|request|command)s?\b[\w ]*)",
     re.I,
 )
-_NOUNS = {
-    "deployment": "deploy", "deletion": "delete", "installation": "install", "pr": "open a PR",
-    "payment": "pay", "pull request": "open a pull request",
-}  # fmt: skip
 _CHECKS = re.compile(r"(?:check|verify|confirm|ensure) (?:that|whether|if)\b", re.I)
 # With one of these an act, or what comes first, is more than one call, or depends on something else.
 _BENDS = re.compile(
@@ -195,8 +191,8 @@ def _act(words: str) -> str:
         return words[clause.end() :]
     noun = re.sub(r"^(?:every|each|any|an?|the|all|your) (?:single )?", "", words, flags=re.I)
     single = noun.casefold().removesuffix("s")
-    if single in _NOUNS:
-        return _NOUNS[single]
+    if single in NOUNS:
+        return NOUNS[single]
     return noun.casefold() if noun.casefold() in ACTIONS else _imperative(words)
 
 
