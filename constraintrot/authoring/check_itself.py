@@ -1,8 +1,9 @@
 """A scenario played against itself: its sentence alone judges the calls around its examples.
 
-The sentence is read anew, as a draft reads it. Where that reading is sure, the predicate must say
-of every call what the sentence says: of bounds, of other spellings, of an exception left out. A
-judge model may be asked of each call as well.
+The sentence is read anew, by the reader of drafts. Where that reading has no question, the predicate
+must say of every call what the sentence says: of bounds, of other spellings, of an exception left
+out. That finds what was changed in the file by hand. It finds no error of the reader, which a draft
+has made as well: only a person, or a judge model that is asked of each call, can.
 """
 
 from collections.abc import Iterator, Sequence

@@ -23,32 +23,11 @@ READERS: tuple[Callable[[Sentence], Rule | None], ...] = (
     name,
 )  # fmt: skip
 # Words that stand in any text, or in the description of any tool.
-_EMPTY = [
-    "with",
-    "your",
-    "allow",
-    "that",
-    "this",
-    "from",
-    "into",
-    "before",
-    "after",
-    "every",
-    "anyone",
-    "without",
-    "name",
-    "names",
-    "value",
-    "type",
-    "object",
-    "description",
-    "reason",
-    "request",
-    "client",
-    "order",
-    "data",
-    "text",
-]
+_EMPTY_TEXT = """
+with your allow that this from into before after every anyone without name names value type
+object description reason request client order data text
+"""
+_EMPTY = _EMPTY_TEXT.split()
 
 
 def condition(sentence: Sentence) -> Rule:

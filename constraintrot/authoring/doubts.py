@@ -28,8 +28,7 @@ _VERBS = re.compile(r"^[a-z]+(?:, [a-z]+)* (?:or|and) [a-z]+\b", re.IGNORECASE)
 # What leads from an object to its condition: "to anyone", "that cost", "by".
 _LEADS = re.compile(
     r"(?: any(?:one|body|thing|where))?(?: (?:to|for|with|at) any(?:one|body|thing))?"
-    r"(?: that(?: (?:cost|exceed|contain|last|start|begin|end)s?(?: with)?)?)?"
-    r"(?: (?:to|to hosts|for|of|by|in|with|at|on|from|worth|costing|lasting))?$",
+    r"(?: that(?: (?:start|begin|end))?)?(?: (?:to|to hosts|for|of|by|in|with|at|on|from|worth|costing|lasting))?$",
     re.IGNORECASE,
 )
 _ARTICLES = frozenset({"a", "an", "any", "the", "our", "your", "all"})

@@ -40,51 +40,17 @@ _BENDS = re.compile(
 _STATES = re.compile(r"\b(?:is|are|was|were|has|have|had|be|been)\b", re.I)
 # A bare object: with an article, or a place, the act depends on what it is done to.
 _OUTRIGHT = re.compile(r"(?P<verb>[a-z-]+) (?P<what>(?:[a-z]+ )?[a-z]+s)", re.I)
-_DONE = frozenset(
-    [
-        "amend",
-        "archive",
-        "cancel",
-        "close",
-        "commit",
-        "delete",
-        "deploy",
-        "disable",
-        "drop",
-        "force-push",
-        "merge",
-        "publish",
-        "push",
-        "rebase",
-        "release",
-        "rename",
-        "restart",
-        "revert",
-        "squash",
-    ]
-)
+_DONE_TEXT = """
+amend archive cancel close commit delete deploy disable drop force-push merge publish push
+rebase release rename restart revert squash
+"""
+_DONE = frozenset(_DONE_TEXT.split())
 _LONGEST = 12
-_MORE_VERBS = frozenset(
-    [
-        "back",
-        "build",
-        "file",
-        "finish",
-        "get",
-        "git",
-        "have",
-        "identify",
-        "inform",
-        "list",
-        "obtain",
-        "pull",
-        "review",
-        "submit",
-        "take",
-        "tell",
-        "warn",
-    ]
-)
+_MORE_VERBS_TEXT = """
+back build file finish get git have identify inform list obtain pull review submit take tell
+warn
+"""
+_MORE_VERBS = frozenset(_MORE_VERBS_TEXT.split())
 
 
 @dataclass(frozen=True)
