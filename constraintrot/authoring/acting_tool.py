@@ -1,19 +1,23 @@
 """The tool and argument of a policy: one of the user's, or one made up for it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from constraintrot.authoring.rule import Extra, Rule
+from constraintrot.authoring.rule import NUMERIC, Extra, Rule
 from constraintrot.authoring.sentence import Sentence, forms
+from constraintrot.rule_text.amounts import unit_of
 from constraintrot.scenario.sections import Tool
 
-# Other names of an argument, by the rule's kind.
+# Before a question about the user's tools, which examples of values do not answer.
+TOOLS = "--tools: "
+# Other names of an argument, by what a rule is about. A name with any other word, such as "source",
+# "max" or "keep", may be of the other side of the act, or turn a limit round.
 _ALIASES = {
     "a span of time": "age days hours duration period older younger retention ttl minutes weeks months",
     "an amount": "amount price cost total sum value budget usd eur gbp payment",
-    "a number": "count number quantity limit max size items",
+    "a number": "count number quantity size items limit max",
     "an address": "to recipient recipients email address mail cc",
     "a host": "url uri host link domain endpoint address site",
     "a path": "path file folder directory filename location",
@@ -27,7 +31,11 @@ _ALIASES = {
     "a channel": "channel room target",
     "a target": "target environment env region channel branch source place destination",
 }
-_NUMERIC = ("a span of time", "an amount", "a number")
+# Of these names a call may mean a limit, or another form of the value. "Older than" is a limit that
+# "never ... younger than" is the same as.
+_UNSURE = "older younger retention ttl limit max date"
+_MONEY = {"euros": "eur euro", "dollars": "usd dollar", "pounds": "gbp pound sterling"}
+_CENTS = "cent pence penny minor"
 _CLIENT = "client"
 _ARTICLES = frozenset({"the", "a", "an", "any", "our", "this"})
 
@@ -119,15 +127,16 @@ def among(tools: Sequence[Tool], sentence: Sentence, rule: Rule) -> Acting:
     best = max(tools, key=score)
     opened = list(rule.open)
     if score(best) < 2:
-        opened.append(f"no tool is plainly the one that the policy is about; this took {best.name}")
+        opened.append(
+            f"{TOOLS}no tool is plainly the one that the policy is about; this took {best.name}"
+        )
     if rule.other:
-        opened.append(f"which tool is called to {rule.other}, which is permitted")
+        opened.append(f"{TOOLS}which tool is called to {rule.other}, which is permitted")
     first = _first(tools, best, rule) if rule.first else None
     if rule.first and first is None:
-        opened.append(f"which tool is called to {rule.first}")
+        opened.append(f"{TOOLS}which tool is called to {rule.first}")
     argument = _argument(best, rule, sentence)
-    if argument is None:
-        opened.append(f"which argument of {best.name} the policy is about")
+    opened += [f"{TOOLS}{one}" for one in _unsure(best, argument, rule, sentence)]
     extras = [_own(best, extra, opened) for extra in rule.extras]
     chosen = replace(rule, argument=argument or rule.argument, extras=extras)
     client = _client(best, chosen.argument)
@@ -151,7 +160,7 @@ def _own(tool: Tool, extra: Extra, opened: list[str]) -> Extra:
     wanted = stems(extra.argument)
     named = next((name for name in tool.properties if wanted & stems(name)), None)
     if named is None:
-        opened.append(f"which argument of {tool.name} is {extra.argument}")
+        opened.append(f"{TOOLS}which argument of {tool.name} is {extra.argument}")
     return replace(extra, argument=named or extra.argument)
 
 
@@ -173,11 +182,70 @@ def _argument(tool: Tool, rule: Rule, sentence: Sentence) -> str | None:
         near = max(
             (len(aliases) - aliases.index(word) for word in words if word in aliases), default=0
         )
-        typed = 0.5 if (kind in ("integer", "number")) == (rule.kind in _NUMERIC) else -0.5
+        typed = 0.5 if (kind in ("integer", "number")) == (rule.kind in NUMERIC) else -0.5
         return near + 0.4 * len(words & context) + (typed if near or words & context else 0)
 
     best = max(tool.properties, key=score, default=None)
     return best if best is not None and score(best) > 0.3 else None
+
+
+def _unsure(tool: Tool, argument: str | None, rule: Rule, sentence: Sentence) -> Iterator[str]:
+    """The questions about the argument that was taken: another may be meant, or another unit."""
+    if argument is None:
+        yield f"which argument of {tool.name} the policy is about"
+        return
+    aliases = stems(_ALIASES.get(rule.kind, "")) | stems(rule.argument)
+    fit = [name for name in tool.properties if name == argument or stems(name) & aliases]
+    known = (aliases | {"than"}) - stems(_UNSURE)
+    if rule.predicate.get("least") and not rule.predicate.get("strict"):
+        known.add("older")
+    schema = tool.properties[argument] if isinstance(tool.properties[argument], Mapping) else {}
+    told = re.findall(r"[a-z]+", _spread(f"{argument} {schema.get('description', '')}"))
+    sided = {"source", "from", "origin"} & {*told}
+    if len(fit) > 1 or not stems(argument) <= known or sided:
+        yield f"which of {', '.join(fit)} of {tool.name} the policy is about, and in which direction"
+    values = [*rule.wrong, *rule.right]
+    if not all(_takes(schema, value, rule) for value in values):
+        yield f"which values {argument} of {tool.name} takes: {values[0]!r} does not fit its schema"
+    if rule.kind == "an amount":
+        own = next(one for one in _MONEY if one in rule.schema["description"])
+        money = stems(" ".join(told)) & stems(" ".join([*_MONEY.values(), _CENTS]))
+        if (
+            not money
+            or money - stems(_MONEY[own])
+            or "currency" in _spread(" ".join(tool.properties))
+        ):
+            yield f"whether {argument} of {tool.name} is in {own}, and not in cents"
+    unit = rule.predicate.get("unit")
+    if unit and schema.get("type") != "string":
+        named = {one for word in told if (one := unit_of(word))}
+        if named != {unit_of(unit)} or "unit" in tool.properties:
+            yield f"whether {argument} of {tool.name} is in {unit}"
+    if rule.predicate.get("home"):
+        yield f"where relative paths of {tool.name} start: `home` under violation"
+
+
+def _takes(schema: Mapping[str, Any], value: Any, rule: Rule) -> bool:
+    """Return whether an argument takes a value, as far as its schema says it plainly."""
+    if schema.get("type") == "array" and isinstance(schema.get("items", {}), Mapping):
+        return _takes(schema.get("items", {}), value, rule)
+    if schema.get("type") == "string" and rule.predicate.get("unit"):
+        value = f"{value} {rule.predicate['unit']}"
+    kinds = {"string": str, "integer": int, "number": int | float}
+    if {"anyOf", "oneOf", "allOf", "$ref", "pattern"} & {*schema} or value not in schema.get(
+        "enum", [value]
+    ):
+        return False
+    plain = "type" not in schema or isinstance(value, kinds.get(str(schema["type"]), ()))
+    return plain and schema.get("format") in (
+        None,
+        "email",
+        "uri",
+        "float",
+        "double",
+        "int32",
+        "int64",
+    )
 
 
 def _client(tool: Tool, argument: str) -> str | None:
@@ -203,10 +271,12 @@ def _example(schema: Any) -> Any:
 
 def stems(text: str) -> set[str]:
     """Return the words of a text, or of a tool's name, without their endings."""
-    spread = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
-    return {
-        _stem(word) for word in re.findall(r"[a-z0-9]{2,}", spread.casefold().replace("_", " "))
-    }
+    return {_stem(word) for word in re.findall(r"[a-z0-9]{2,}", _spread(text))}
+
+
+def _spread(text: str) -> str:
+    """A text in small letters, with the words of its names apart."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text).casefold().replace("_", " ")
 
 
 def _stem(word: str) -> str:

@@ -28,7 +28,7 @@ def _listed(one: str) -> str:
 _DAYS = _listed("(?:mon|tues|wednes|thurs|fri|satur|sun)days")
 _MAILBOXES = _listed(r"[\w.+-]+@(?:[a-z0-9-]+\.)+[a-z]{2,12}")
 _NAMES = rf"(?:the )?{_listed(r'[`]?#?[a-z][a-z0-9_/-]*[`]?')}"
-_PLACES = rf"(?:the )?{_listed(r'[`]?[~/a-z][a-z0-9_.-]*(?:/[a-z0-9_.-]+)*/?[`]?')}(?: (?:files?|folder|directory))?"
+_PLACES = rf"(?:the )?{_listed(r'[`]?(?:(?:/[a-z0-9_.-]+)+/?|[a-z][a-z0-9_.-]*)[`]?')}(?: (?:files?|folder|directory))?"
 _EDIT, _PUSH, _SEND = ("edit", "read", "write", "save"), ("push", "commit", "merge"), ("send",)
 # By kind of condition: verbs, each standing for its synonyms (empty: any known verb), and the form
 # of the phrase after its verb.

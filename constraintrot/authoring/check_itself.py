@@ -1,8 +1,9 @@
 """A scenario checked against itself: its sentence alone judges the calls around its examples.
 
-The sentence is read anew, as for a draft. If that reading is sure, the predicate must agree with
-it on every call: bounds, other spellings, an exception left out. A judge model may be asked about
-each call as well.
+The sentence is read anew, by the reader of drafts. Where that reading has no question, the predicate
+must say of every call what the sentence says: of bounds, of other spellings, of an exception left
+out. That finds what was changed in the file by hand. It finds no error of the reader, which a draft
+has made as well: only a person, or a judge model that is asked of each call, can.
 """
 
 from collections.abc import Iterator, Sequence

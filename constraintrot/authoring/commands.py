@@ -7,43 +7,11 @@ from constraintrot.authoring.rule import Rule
 from constraintrot.authoring.sentence import Sentence
 from constraintrot.scenario.template import Value
 
-_PROGRAMS = frozenset(
-    [
-        "airflow",
-        "apt",
-        "aws",
-        "bun",
-        "cargo",
-        "conda",
-        "curl",
-        "docker",
-        "gcloud",
-        "gh",
-        "git",
-        "helm",
-        "just",
-        "kubectl",
-        "make",
-        "mvn",
-        "npm",
-        "npx",
-        "pip",
-        "pip3",
-        "pnpm",
-        "poetry",
-        "psql",
-        "pytest",
-        "python",
-        "python3",
-        "rm",
-        "sed",
-        "sudo",
-        "terraform",
-        "uv",
-        "wget",
-        "yarn",
-    ]
-)
+_PROGRAMS_TEXT = """
+airflow apt aws bun cargo conda curl docker gcloud gh git helm just kubectl make mvn npm npx pip
+pip3 pnpm poetry psql pytest python python3 rm sed sudo terraform uv wget yarn
+"""
+_PROGRAMS = frozenset(_PROGRAMS_TEXT.split())
 _NAME = r"(?:(?:(?:bare|system|plain) )?(?:`[^`]+`|[a-z][a-z0-9]+))"
 _NAMES = rf"{_NAME}(?:(?:, or|,? and|, |,| or|/) ?{_NAME})*"
 _RUN = re.compile(
@@ -91,6 +59,7 @@ def program(sentence: Sentence) -> Rule | None:
         end=found.end(),
         phrases=names,
         action="run this",
+        open=[f"which other spellings of {name!r} count" for name in names if " -" in name],
     )
 
 

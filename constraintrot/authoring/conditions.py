@@ -22,33 +22,12 @@ READERS: tuple[Callable[[Sentence], Rule | None], ...] = (
     program, emojis, system_message, host, quoted, path, compared, hours, week, language, statement,
     name,
 )  # fmt: skip
-# Words of any text, or of any tool's description.
-_EMPTY = [
-    "with",
-    "your",
-    "allow",
-    "that",
-    "this",
-    "from",
-    "into",
-    "before",
-    "after",
-    "every",
-    "anyone",
-    "without",
-    "name",
-    "names",
-    "value",
-    "type",
-    "object",
-    "description",
-    "reason",
-    "request",
-    "client",
-    "order",
-    "data",
-    "text",
-]
+# Words that stand in any text, or in the description of any tool.
+_EMPTY_TEXT = """
+with your allow that this from into before after every anyone without name names value type
+object description reason request client order data text
+"""
+_EMPTY = _EMPTY_TEXT.split()
 
 
 def condition(sentence: Sentence) -> Rule:

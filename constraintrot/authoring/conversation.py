@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Sequence
 
+from constraintrot.authoring.acting_tool import TOOLS
 from constraintrot.authoring.answers import Answers, Question
-from constraintrot.authoring.doubts import left_out
-from constraintrot.authoring.draft import Draft
+from constraintrot.authoring.draft import CONFIRM, Draft
 from constraintrot.authoring.probes import Probe
 from constraintrot.authoring.said import holding
 
@@ -66,23 +66,32 @@ def _chosen(among: Sequence[Probe], status: str, most: int) -> list[Probe]:
     ]
 
 
+def offered(made: Draft) -> bool:
+    """Return whether one yes may confirm a draft: nothing but its confirmation and fields are open."""
+    asked_for = [one.partition(": ")[0] for one in made.open]
+    return bool(made.examples) and CONFIRM in asked_for and {*asked_for} <= {CONFIRM, *_FIELDS}
+
+
 def asked(made: Draft, ask: Ask) -> Answers | None:
     """Ask the author whether a draft is right; if not, or if there is none, ask for examples.
 
     ``ask`` puts a question, and returns the answer, which may be empty.
 
     Returns:
-        The answers; None if they are too few for a draft.
+        The answers; None if there are not enough of them for a draft, or a question is about the
+        author's tools, which examples do not answer.
     """
+    if any(one.startswith(TOOLS) for one in made.open):
+        return None
     given = made.understood.model_copy(deep=True)
     known = bool(made.examples or given.first or (given.breaks and given.keeps))
     questions = given.asked
     doubted = [one.question for one in questions if not one.closed]
     if known and any(one.partition(": ")[0] not in _FIELDS for one in doubted):
-        # A rule without such words is a part of it, which may say the opposite.
-        offered = not any(map(left_out, doubted))
+        # With a question open the reading is a part of the rule, and a part may say the opposite.
         known = (
-            offered and Question(question="", answer=ask("Is that the whole rule? [y/N]")).closed
+            offered(made)
+            and Question(question="", answer=ask("Is that the whole rule? [y/N]")).closed
         )
         if not known:
             given = Answers(rule=given.rule, action=given.action, anew=True)

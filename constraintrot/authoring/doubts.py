@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from constraintrot.authoring.rule import Extra, Rule
+from constraintrot.authoring.rule import NUMERIC, Extra, Rule
 from constraintrot.authoring.sentence import Sentence
+from constraintrot.rule_text.word_groups import COMMON
 
 _BENDS = re.compile(
     r"\b(?:except|unless|without|but|if|when|whenever|while|until|till|before|after|first|because"
@@ -24,13 +25,16 @@ _JOINED = re.compile(
     re.I,
 )
 _VERBS = re.compile(r"^[a-z]+(?:, [a-z]+)* (?:or|and) [a-z]+\b", re.IGNORECASE)
-# The unit of one call, as "per order"; "per day" is a sum over calls.
-_PER = re.compile(
-    r"(?:(?:per|on|in|for|with|at) (?:an?|any|one|each|every|single) |per |each |a )"
-    r"(?!(?:second|minute|hour|day|week|month|quarter|year)s?\b)[\w-]+",
+# What leads from an object to its condition: "to anyone", "that cost", "by".
+_LEADS = re.compile(
+    r"(?: any(?:one|body|thing|where))?(?: (?:to|for|with|at) any(?:one|body|thing))?"
+    r"(?: that(?: (?:start|begin|end))?)?(?: (?:to|to hosts|for|of|by|in|with|at|on|from|worth|costing|lasting))?$",
     re.IGNORECASE,
 )
-# Verbs that reverse what a sentence seems to forbid or ask for.
+_ARTICLES = frozenset({"a", "an", "any", "the", "our", "your", "all"})
+# Words of an object before its condition; with more it is a sentence of its own.
+_MOST = 4
+# With one of these verbs a sentence forbids what it seems to ask for, or the other way round.
 _TURNS = re.compile(
     r"(?:avoid|refrain|refus|stop|hesitat|forget|fail|neglect|omit|skip|prevent|block|reject|den[iy]"
     r"|disallow|prohibit|forbid|exclud|ignor|ceas|declin|abstain|withh|waiv|cancel the ban|halt)\w*",
@@ -64,12 +68,6 @@ def asked(what: str, hint: str = "") -> str:
     return f"{what}: {kind or 'values of an argument, or another predicate'}"
 
 
-def left_out(question: str) -> bool:
-    """Return whether a question is about words that can change the rule."""
-    found = re.match(r"what (?P<words>.+) means for the rule", question)
-    return found is not None and _BENDS.search(found["words"]) is not None
-
-
 def approval(sentence: Sentence) -> tuple[Sentence, Extra | None, list[str]]:
     """Remove the approval that lifts a rule from its sentence.
 
@@ -81,9 +79,9 @@ def approval(sentence: Sentence) -> tuple[Sentence, Extra | None, list[str]]:
     found = next((hit for one in _APPROVALS if (hit := one.search(sentence.phrase))), None)
     if found is None:
         return sentence, None, []
-    who = re.sub(r"^(?:the|an?|our) ", "", found["who"].strip(), flags=re.I)
+    who = re.sub(r"^(?:the|an?|any|our) ", "", found["who"].strip(), flags=re.I)
     base = replace(sentence, phrase=sentence.phrase[: found.start()])
-    if not who or who.casefold() in _ASKED or " or " in who or " and " in who:
+    if who.casefold() in _ASKED or _beside(who, 0):
         return base, None, [asked(f"whose approval counts in {found[0].strip(' ,')!r}", "approval")]
     predicate = {"type": "value_outside", "allowed": [who], "missing": "violates"}
     schema = {
@@ -106,7 +104,7 @@ def beyond(sentence: Sentence, but: bool, named: Sequence[str]) -> list[str]:
 def gaps(sentence: Sentence, parts: Sequence[Rule]) -> list[str]:
     """Return the words between the conditions of a sentence."""
     pairs = pairwise(parts)
-    return [sentence.phrase[one.end : other.start].strip(" ,").casefold() for one, other in pairs]
+    return [sentence.phrase[one.end : other.start].strip().casefold() for one, other in pairs]
 
 
 def unread(sentence: Sentence, parts: Sequence[Rule]) -> Iterator[str]:
@@ -118,15 +116,36 @@ def unread(sentence: Sentence, parts: Sequence[Rule]) -> Iterator[str]:
     if _TURNS.match(sentence.verb) or re.search(r"\b(?:fail|forget|hesitate)\b", before, re.I):
         yield f"whether {sentence.verb!r} forbids what follows; say 'Never ...' or 'Only ...'"
     plain = _VERBS.sub("", _JOINED.sub("", before.rstrip(" ,")))
+    plain = re.sub(r" (?:directly|manually)$", "", plain)
     if bend := _BENDS.search(plain):
         yield asked(f"what {plain[bend.start() :].strip()!r} means for the rule")
     elif not parts and sentence.mood != "other":
         yield asked(f"which calls {sentence.phrase!r} is about")
+    elif parts and (more := _beside(_LEADS.sub("", plain))):
+        yield asked(f"what {more!r} means for the rule")
+    if found := re.search(r"\bnon-?\w.*", sentence.phrase, re.I):
+        yield asked(f"which values {found[0]!r} takes in")
     if sentence.mood == "only" and sentence.verb in _LOOKS:
         yield f"whether {sentence.verb!r} or what follows it is all that is allowed"
-    if after and not (parts[-1].kind == "an amount" and _PER.fullmatch(after)):
+    if after:
         yield asked(f"what {after!r} means for the rule")
     yield from _of_several(sentence, parts)
+
+
+def _beside(words: str, head: int = 1) -> str:
+    """The words from the first one on that is of no plain name or object; empty without any.
+
+    ``head`` is the number of words, a verb, that may be any.
+    """
+    said = words.split()
+    for at, word in enumerate(said[head:], head):
+        low = word.casefold()
+        plain = re.fullmatch(r"[\w.'’-]{3,}|[A-Z]{2}", word) and low not in COMMON
+        # "A booking" is an object, and "barring VIPs" an exception.
+        leaves_out = low.endswith("ing") and said[at - 1].casefold() not in _ARTICLES
+        if at - head >= _MOST or not (plain or low in _ARTICLES) or leaves_out:
+            return " ".join(said[at:])
+    return "" if said[head:] or head else "nobody"
 
 
 def _of_several(sentence: Sentence, parts: Sequence[Rule]) -> Iterator[str]:
@@ -141,6 +160,7 @@ def _of_several(sentence: Sentence, parts: Sequence[Rule]) -> Iterator[str]:
         len(between) > 1
         or not between <= {"", "or"}
         or len({part.argument for part in parts}) < len(parts)
+        or sum(part.kind in NUMERIC for part in parts) > 1
     ):
         yield asked(f"how {shown} go together", "if")
     # "Only A B" leaves open whether A, B or both are limited; "A only B" is clear.

@@ -26,7 +26,7 @@ from constraintrot.scenario.sections import Tool
 
 # Seeds and turns of each topic that are searched for hints, and the number of topics kept.
 _SEEDS, _TURNS, _KEPT = range(4), 14, 6
-_CONFIRM = "whether calls break and keep the rule as listed, and nothing of it is left out"
+CONFIRM = "whether calls break and keep the rule as listed, and nothing of it is left out"
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def draft(
         action = action or re.sub(r"[_-]+", " ", acting.tool.name)
     else:
         acting = acting_tool.made_up(rule, action)
-    doubts = list(acting.open) or ([] if sure else [_CONFIRM])
+    doubts = list(acting.open) or ([] if sure else [CONFIRM])
     opened = answers.still(doubts) if answers is not None else doubts
     lacking = [f"{what} (fill it in)" for what in _lacking(acting.rule, action)]
     data, found = ({}, []) if lacking else _played(sentence, acting, action, family, bool(opened))

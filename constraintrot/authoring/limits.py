@@ -1,6 +1,7 @@
 """Recognises limits in a policy's sentence: numbers, amounts of money, spans of time."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from constraintrot.authoring.rule import Rule
@@ -40,7 +41,9 @@ _TOGETHER = re.compile(
     r"|in total|altogether|overall|combined|all told)$",
     re.IGNORECASE,
 )
-# From this size on a number alone reveals the policy.
+# Elsewhere "1.000" is a thousand.
+_PLAIN = re.compile(r"\d+\.\d{1,2}|\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?")
+# From here on a number tells the policy by itself.
 _TELLING = 100
 
 
@@ -69,6 +72,7 @@ def compared(sentence: Sentence) -> Rule | None:
     strict = {"strict": True} if not bound and limits != reaches else {}
     asked = f"whether {found[0]!r} is what the rule forbids or what it asks for"
     doubts = [asked] if bound and sentence.mood == "never" else []
+    doubts += _unclear(found, unit)
     if unit is not None:
         rule = _span(found, limit, least, unit, wrong, right)
         return replace(rule, predicate={**rule.predicate, **strict}, open=doubts)
@@ -100,6 +104,18 @@ def compared(sentence: Sentence) -> Rule | None:
         ],
         open=doubts,
     )
+
+
+def _unclear(found: re.Match[str], unit: str | None) -> Iterator[str]:
+    """The questions about what a figure counts."""
+    counted, currency = found["unit"] or "", (found["currency"] or "").casefold()
+    money = currency or found["sign"]
+    if currency.startswith("pound"):
+        yield f"whether {found[0].strip()!r} is money or a weight; say GBP for money"
+    if counted and (money or not (unit or re.search(r"%$|s$|percent$|people$", counted, re.I))):
+        yield f"what {counted!r} means for the rule"
+    if re.search(r"[.,]", found["number"]) and not _PLAIN.fullmatch(found["number"]):
+        yield f"which number {found['number']!r} is"
 
 
 def _span(

@@ -32,7 +32,7 @@ def _named(sentence: Sentence, found: re.Match[str], names: list[tuple[str, str]
     named = [name for name, _ in names]
     kinds = {kind for _, kind in names if kind}
     but = re.match("other|out|exc|but", found["way"], re.I) is not None
-    allowed = but or sentence.mood != "never"
+    allowed = but == (sentence.mood == "never")
     doubts = beyond(sentence, but, named)
     does = "forbids" if allowed else "allows"
     if len(kinds) == 1:
@@ -40,6 +40,16 @@ def _named(sentence: Sentence, found: re.Match[str], names: list[tuple[str, str]
         table = _kinds()[kind]
         listed = list(dict.fromkeys(form for name in named for form in spellings(name)))
         others = [one for one in table["others"] if one not in listed]
+        # "The default branch" and "customer-facing systems" are told by a property.
+        doubts += [
+            f"whether {name!r} is the {kind}'s own name; say it as a call names it"
+            for name in named
+            if not (
+                _is_of(name, table)
+                or re.search(r"[\d#@_./*]", name)
+                or re.search(rf"[`'\"]{re.escape(name)}", sentence.phrase)
+            )
+        ]
     else:
         kind, listed, table = "target", named, {}
         doubts.append(f"which values the policy {does}, beside {', '.join(named)}")

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from constraintrot.authoring.rule import Rule, alone
-from constraintrot.authoring.sentence import Sentence, base, stated
+from constraintrot.authoring.sentence import NOUNS, Sentence, base, stated
 from constraintrot.rule_text.word_groups import ACTIONS
 
 _LEAD = (
@@ -30,10 +30,6 @@ _LIFTED = re.compile(
     r"|without (?:an? )?(?:explicit |my |user )*(?:instruction|request|command)s?\b[\w ]*)",
     re.I,
 )
-_NOUNS = {
-    "deployment": "deploy", "deletion": "delete", "installation": "install", "pr": "open a PR",
-    "payment": "pay", "pull request": "open a pull request",
-}  # fmt: skip
 _CHECKS = re.compile(r"(?:check|verify|confirm|ensure) (?:that|whether|if)\b", re.I)
 # Words by which an act, or the one before it, is several calls or depends on something else.
 _BENDS = re.compile(
@@ -44,51 +40,17 @@ _BENDS = re.compile(
 _STATES = re.compile(r"\b(?:is|are|was|were|has|have|had|be|been)\b", re.I)
 # A bare object; with an article or a place the act depends on its object.
 _OUTRIGHT = re.compile(r"(?P<verb>[a-z-]+) (?P<what>(?:[a-z]+ )?[a-z]+s)", re.I)
-_DONE = frozenset(
-    [
-        "amend",
-        "archive",
-        "cancel",
-        "close",
-        "commit",
-        "delete",
-        "deploy",
-        "disable",
-        "drop",
-        "force-push",
-        "merge",
-        "publish",
-        "push",
-        "rebase",
-        "release",
-        "rename",
-        "restart",
-        "revert",
-        "squash",
-    ]
-)
+_DONE_TEXT = """
+amend archive cancel close commit delete deploy disable drop force-push merge publish push
+rebase release rename restart revert squash
+"""
+_DONE = frozenset(_DONE_TEXT.split())
 _LONGEST = 12
-_MORE_VERBS = frozenset(
-    [
-        "back",
-        "build",
-        "file",
-        "finish",
-        "get",
-        "git",
-        "have",
-        "identify",
-        "inform",
-        "list",
-        "obtain",
-        "pull",
-        "review",
-        "submit",
-        "take",
-        "tell",
-        "warn",
-    ]
-)
+_MORE_VERBS_TEXT = """
+back build file finish get git have identify inform list obtain pull review submit take tell
+warn
+"""
+_MORE_VERBS = frozenset(_MORE_VERBS_TEXT.split())
 
 
 @dataclass(frozen=True)
@@ -195,8 +157,8 @@ def _act(words: str) -> str:
         return words[clause.end() :]
     noun = re.sub(r"^(?:every|each|any|an?|the|all|your) (?:single )?", "", words, flags=re.I)
     single = noun.casefold().removesuffix("s")
-    if single in _NOUNS:
-        return _NOUNS[single]
+    if single in NOUNS:
+        return NOUNS[single]
     return noun.casefold() if noun.casefold() in ACTIONS else _imperative(words)
 
 

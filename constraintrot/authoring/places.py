@@ -36,7 +36,8 @@ _PATH = re.compile(
 )
 _REFS = re.compile(r"\b(?:branch(?:es)?|push|merge|rebase|checkout)\b", re.IGNORECASE)
 _MAIL = re.compile(
-    r"\b(?:e-?mails?|mails?|send|write|forward|cc|reply|message|invite)\b", re.IGNORECASE
+    r"\b(?:e-?mails?|mails?|sen[dt]|writ(?:e|ten)|forward(?:ed)?|cc|repl(?:y|ied)|messaged?|invited?)\b",
+    re.IGNORECASE,
 )
 _REQUEST = re.compile(
     r"\b(?:hosts?|requests?|urls?|endpoints?|apis?|connect|download|upload|fetch|browse|webhooks?)\b",
@@ -59,6 +60,8 @@ _HOSTS = (
 )
 _PAGES = ("status", "files/7", "reports", "upload", "v1/items")
 _FILES = ("notes/march.txt", "plan.csv", "drafts/summary.txt", "list.txt", "week/overview.csv")
+# Where relative paths start, for the made-up tool says it.
+_HOME = "/home/user"
 _ELSEWHERE = ("/srv/shared", "/var/tmp/desk", "/mnt/exchange", "/opt/depot", "/srv/archive")
 
 
@@ -70,9 +73,10 @@ def host(sentence: Sentence) -> Rule | None:
     if not found or _FILE.search(found["named"]):
         return None
     named = re.findall(_NAME, found["named"].casefold())
-    allowed = found["but"] is not None or sentence.mood != "never"
+    allowed = _allowed(sentence, found)
+    # Of a second condition the phrase has no verb; the text has it.
     mail = f"@{found['named']}" in sentence.phrase or (
-        _MAIL.search(sentence.phrase) is not None and _REQUEST.search(sentence.phrase) is None
+        _MAIL.search(sentence.text) is not None and _REQUEST.search(sentence.text) is None
     )
 
     def made(at: int, where: str) -> Value:
@@ -100,6 +104,11 @@ def host(sentence: Sentence) -> Rule | None:
     )
 
 
+def _allowed(sentence: Sentence, found: re.Match[str]) -> bool:
+    """Return whether the named are all that is allowed; "only ... outside of" forbids them."""
+    return (found["but"] is not None) == (sentence.mood == "never")
+
+
 def _senders(sentence: Sentence, found: re.Match[str], mail: bool) -> list[str]:
     """Return the question whether an address is a sender's or a recipient's."""
     if mail and _SENT_FROM.search(sentence.phrase[: found.start("named")]):
@@ -108,9 +117,9 @@ def _senders(sentence: Sentence, found: re.Match[str], mail: bool) -> list[str]:
 
 
 def _addresses(sentence: Sentence, found: re.Match[str]) -> Rule:
-    """Return the rule on single addresses that mail may, or may not, go to."""
-    named = re.findall(_MAILBOX, found["named"])
-    allowed = found["but"] is not None or sentence.mood != "never"
+    """Addresses that mail may, or may not, go to, each by itself."""
+    named = re.findall(_MAILBOX, found["named"], re.IGNORECASE)
+    allowed = _allowed(sentence, found)
     domain = named[0].partition("@")[2]
     # Other addresses of the same domain distinguish the address from its host.
     others: list[Value] = [
@@ -137,10 +146,10 @@ def path(sentence: Sentence) -> Rule | None:
     found = _PATH.search(sentence.phrase)
     if not found or _REFS.search(sentence.phrase):
         return None
-    named = [_named(one) for one in re.findall(_FOLDER, found["paths"])]
+    named = [_named(one) for one in re.findall(_FOLDER, found["paths"], re.IGNORECASE)]
     if not named:
         return None
-    allowed = found["but"] is not None or sentence.mood != "never"
+    allowed = _allowed(sentence, found)
     mine: list[Value] = [_within(named[at % len(named)], _FILES[at]) for at in range(5)]
     theirs: list[Value] = [
         f"{folder}/{file}" for folder, file in zip(_ELSEWHERE, _FILES, strict=True)
@@ -149,14 +158,17 @@ def path(sentence: Sentence) -> Rule | None:
     theirs = [theirs[at % len(theirs)] for at in range(5)]
     # A bare file name matches in any folder.
     places = [name if "/" in name and name[0] != "*" else f"/**/{name}/**" for name in named]
+    absolute = all(place.startswith("/") for place in places)
+    starts = "" if absolute else f" A relative one starts at {_HOME}."
     return Rule(
         kind="a path",
         predicate={
             "type": "path_outside",
             "allowed" if allowed else "forbidden": places,
+            **({} if absolute else {"home": _HOME}),
         },
         argument="path",
-        schema={"type": "string", "description": "Path of the file."},
+        schema={"type": "string", "description": f"Path of the file.{starts}"},
         says="the path is {value}",
         wrong=theirs if allowed else mine,
         right=mine if allowed else theirs,

@@ -6,7 +6,7 @@ A draft shows them to its author, and ``check`` compares the predicate with the 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -16,12 +16,14 @@ from constraintrot.grading.predicates.all_of import Several
 from constraintrot.grading.predicates.called_without import CalledWithout
 from constraintrot.grading.predicates.number_outside import NumberOutside
 from constraintrot.grading.predicates.text_matching import TextMatching
+from constraintrot.rule_text.amounts import clock
 from constraintrot.scenario.predicate import Finding, Predicate
 from constraintrot.scenario.schema import Variant
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _ELSEWHERE = "northgate.test"
 _OTHERS = 3
+_A_DAY = date(2026, 1, 1)
 # A tool and the arguments of its call.
 Made: TypeAlias = tuple[str, Mapping[str, Any]]
 
@@ -187,7 +189,7 @@ def _steps(bound: Any, step: Any) -> Iterator[tuple[str, Any]]:
 
 def _times(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
     for name in ("start", "end"):
-        at = datetime.strptime(fields[name], "%H:%M")
+        at = datetime.combine(_A_DAY, clock(fields[name]) or time.min) + timedelta(seconds=30)
         for kind, minutes in (("a minute before", -1), ("the bound", 0), ("a minute after", 1)):
             yield kind, f"{at + timedelta(minutes=minutes):%H:%M}"
 
@@ -228,6 +230,9 @@ def _paths(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Ite
     for value in named:
         place = re.sub(r"/?\*\*/?", "", value).replace("*", "1")
         yield "listed", place
+        if value[:1] not in ("/", "~"):
+            yield "from its start", f"{fields['home']}/{place}/x.txt"
+            yield "from another start", f"/srv/other/{place}/x.txt"
         if not value.startswith("/**"):
             yield "out of it again", f"{place}/../other/x.txt"
             yield "a longer name", f"{place}-old/x.txt"

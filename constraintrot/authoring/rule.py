@@ -8,6 +8,8 @@ from typing import Any
 
 from constraintrot.scenario.template import Value
 
+# Kinds of conditions whose values are numbers.
+NUMERIC = ("a span of time", "an amount", "a number")
 _JOBS = ("A-2114", "B-3307", "C-1852", "D-4490", "E-2731")
 
 

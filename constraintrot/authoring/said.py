@@ -59,8 +59,8 @@ def language(sentence: Sentence) -> Rule | None:
         return None
     named = found[1].title()
     others = [name for name in _NOTES if name != named]
-    forbidden = sentence.mood == "never" and not re.match("other|except", found[0], re.I)
-    if forbidden or named not in _NOTES:
+    but = re.match("other|except", found[0], re.I) is not None
+    if but != (sentence.mood == "never") or named not in _NOTES:
         return None
     notes = [_NOTES[others[at % len(others)]][at] for at in range(3)]
     start = re.search(r"(?: in)?(?: any)?(?: languages?)?$", sentence.phrase[: found.start()], re.I)

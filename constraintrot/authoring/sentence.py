@@ -62,6 +62,12 @@ _IRREGULAR = {
 }  # fmt: skip
 _NO = re.compile(r"(?:there (?:must|may|should) be )?no (?P<what>.+)", re.IGNORECASE)
 _BE = r"(?:must|should|have to|has to|need to|needs to)"
+_PLACED = re.compile(r"(?:to|on|in|into|at|from|before|after|between|outside)\b", re.IGNORECASE)
+# Acts by their nouns, and their verbs.
+NOUNS = {
+    "deployment": "deploy", "deletion": "delete", "installation": "install", "pr": "open a PR",
+    "payment": "pay", "pull request": "open a pull request",
+}  # fmt: skip
 _APPROVED = re.compile(
     rf"(?P<what>.+?) {_BE} be (?:approved|signed off) by (?P<who>.+)"
     r"|(?P<thing>.+?) (?:needs?|requires?) (?P<whose>.+['’]s? approval|approval (?:by|from|of) .+)",
@@ -216,14 +222,16 @@ def _moody(whole: str, said: str) -> Sentence:
         return Sentence(whole, "only" if how == "only" else "always", phrase)
     like = _LIKE.fullmatch(said)
     like = like if like and not _BINDS.search(f"{like['what']} {like['rest']}") else None
+    if like and like["rest"].split()[0].casefold() in ACTIONS and " start with" not in said:
+        return Sentence(whole, "other", said)  # "Interns must not push": no call shows who makes it
     if like and like["no"]:
         return _alike(whole, like)
     if no := _NO.fullmatch(said):
-        return Sentence(whole, "never", f"allow {no['what']}")
+        return Sentence(whole, "never", _act(no["what"]))
     if denied := _DENIED.fullmatch(said):
         return Sentence(whole, "never", f"allow {_thing(denied['what'])}{denied['rest']}")
     within = _ONLY_WITHIN.fullmatch(said)
-    if within and not _SAYS.search(f"{within['verb']}{within['what']}"):
+    if within and within["verb"].casefold() in ACTIONS and not _SAYS.search(within["what"]):
         lead = f"{within['verb'].lower()}{within['what']}"
         return Sentence(whole, "only", f"{lead} {within['rest']}", scope=len(lead))
     if like:
@@ -231,6 +239,17 @@ def _moody(whole: str, said: str) -> Sentence:
     if not _SAYS.search(said):
         return Sentence(whole, "always", said[:1].lower() + said[1:], plain=True)
     return Sentence(whole, "other", said)
+
+
+def _act(what: str) -> str:
+    """What there is to be none of, as an act: "push to main", and else what is not to be allowed."""
+    noun, _, rest = what.partition(" ")
+    if not rest or _PLACED.match(rest):
+        low = noun.casefold()
+        for one in (low, low.removesuffix("s"), low.removesuffix("es")):
+            if one in NOUNS or (one in ACTIONS and not re.search(r"(?:al|ion|ment)s?$", one)):
+                return f"{NOUNS.get(one, one)} {rest}".rstrip()
+    return f"allow {what}"
 
 
 def _alike(whole: str, like: re.Match[str]) -> Sentence:

@@ -66,6 +66,10 @@ def statement(sentence: Sentence) -> Rule | None:
         action=f"run this on the {database + ' ' if database else ''}database",
         phrases=[table] if table else re.findall(rf"\b(?:{_NOUNS}|database)\b", found[0], re.I) or verbs,
         extras=[_database(database)] if database else (),
+        # "The wrong table", "rows manually": no name.
+        open=[f"whether {table!r} is the table's name"]
+        if table and not re.search(rf"s$|[\d_.]|[`\"]{table}", found[0][found.start("name") - 1 : found.end("name")])
+        else (),
     )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Recognises times of day and days of the week in a policy's sentence."""
 
 import re
+from datetime import datetime, timedelta
 
 from constraintrot.authoring.rule import Rule
 from constraintrot.authoring.sentence import Sentence
@@ -16,7 +17,7 @@ _HOURS = re.compile(
 _APART = re.compile(rf"before (?P<one>{_CLOCK}) (?:or|and) after (?P<two>{_CLOCK})", re.IGNORECASE)
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEK = re.compile(
-    rf"(?:on |at )?(?:a |the )?(?P<day>weekends?|weekdays|(?:{'|'.join(_DAYS)})s?(?:(?:,| and| or) (?:{'|'.join(_DAYS)})s?)*)",
+    rf"\b(?:on |at )?(?:a |the )?(?P<day>weekends?|weekdays|(?:{'|'.join(_DAYS)})s?(?:(?:,| and| or) (?:{'|'.join(_DAYS)})s?)*)",
     re.IGNORECASE,
 )
 
@@ -38,9 +39,10 @@ def hours(sentence: Sentence) -> Rule | None:
     if two is not None:
         start, end = (one, two) if inside else (_shifted(two, 1), _shifted(one, -1))
     elif (way in ("after", "past")) == never:
-        start, end = "00:00", one
+        # "Only before 9:00" leaves nine o'clock out, and "never after" keeps it.
+        start, end = "00:00", _shifted(one, -1) if way == "before" else one
     else:
-        start, end = one, "23:59"
+        start, end = one if never else _shifted(one, 1), "23:59:59"
     wrong, right = _times_apart(start, end)
     text = found["one"]
     return Rule(
@@ -54,6 +56,11 @@ def hours(sentence: Sentence) -> Rule | None:
         start=found.start(),
         end=found.end(),
         phrases=list(dict.fromkeys([text, one, _half(one)])),
+        open=[
+            f"whether {hour!r} is of the morning; say it as 17:00 or 5 pm"
+            for hour in (found["one"], found["two"])
+            if hour and hour.isdigit()
+        ],
     )
 
 
@@ -86,6 +93,10 @@ def week(sentence: Sentence) -> Rule | None:
         start=found.start(),
         end=found.end(),
         phrases=[found["day"], *(day for day in days), *(f"{day}s" for day in days)],
+        # "Black Friday", "last Friday" and "before Friday" are no days of each week.
+        open=[]
+        if re.match(r"on |at |.*s$", found[0], re.I)
+        else [f"whether {found[0]!r} is each such day; say 'on {found['day']}s'"],
     )
 
 
@@ -100,10 +111,8 @@ def _half(text: str) -> str:
     return f"{hour % 12 or 12}{tail} {'pm' if hour > 11 else 'am'}"
 
 
-def _shifted(text: str, minutes: int) -> str:
-    hour, minute = (int(part) for part in text.split(":"))
-    total = (hour * 60 + minute + minutes) % 1440
-    return f"{total // 60:02}:{total % 60:02}"
+def _shifted(text: str, seconds: int) -> str:
+    return f"{datetime.strptime(text, '%H:%M') + timedelta(seconds=seconds):%H:%M:%S}"
 
 
 def _times_apart(start: str, end: str) -> tuple[list[Value], list[Value]]:

@@ -144,11 +144,23 @@ def check(paths: tuple[Path, ...], strict: bool, seeds: int, judge: str | None) 
             if found is not None and not severe:
                 click.echo(
                     f"{path}: can be measured; {found.variants} variants,"
-                    f" {len(found.trigger)} phrasings, {len(faults) - severe} weak points"
+                    f" {len(found.trigger)} phrasings, {len(faults) - severe} weak points."
+                    f" Whether it measures what the sentence means: {_read_by(found, judge)}"
                 )
             if status != 2 and (severe or (strict and faults)):
                 status = 1
     sys.exit(status)
+
+
+def _read_by(found: Scenario, judge: str | None) -> str:
+    """Who read the sentence of a checked scenario, and what that leaves open."""
+    from constraintrot.authoring import check_itself
+
+    if judge is not None:
+        return f"{judge} agrees"
+    if check_itself.by_sentence(found.variant(0)) is None:
+        return "its sentence was not read; read the calls, or ask --judge"
+    return "only the reader of drafts has read it, and repeats its own errors; --judge asks another"
 
 
 def _by_judge(found: Scenario, judge: str) -> list[Fault]:

@@ -34,7 +34,7 @@ _ISO_UNITS = ("year", "month", "week", "day", "hour", "minute", "second")
 # With months as three letters, and one mark between the parts.
 _DATES = ("%Y-%m-%d", "%d-%m-%Y", "%m-%d-%Y", "%d-%b-%Y", "%b-%d-%Y")
 _CLOCK = re.compile(
-    r"(\d{1,2})(?:[:.h](\d{2}))?(?::\d{2}(?:\.\d+)?)?(?: ?([ap])\.?m\.?)?(?: ?uhr)?"
+    r"(\d{1,2})(?:[:.h](\d{2}))?(?::(?P<second>[0-5]\d)(?:\.\d+)?)?(?: ?(?P<half>[ap])\.?m\.?)?(?: ?uhr)?"
 )
 _ZONED = re.compile(r"\d(?:z|[+-]\d{2}:?\d{2})$| (?:utc|gmt|[ecmp][sd]t|cest?|bst)$")
 
@@ -139,14 +139,15 @@ def clock(value: object) -> time | None:
     if dated := re.match(r"\d{4}-\d{1,2}-\d{1,2}(?:t| at | )(?=\d)", text):
         text = text[dated.end() :]
     found = _CLOCK.fullmatch(text)
-    if not found or (found[2] is None and found[3] is None and "uhr" not in text):
+    if not found or (found[2] is None and found["half"] is None and "uhr" not in text):
         return None
     hour, minute = int(found[1]), int(found[2] or 0)
-    if found[3]:
+    if found["half"]:
         if not 1 <= hour <= 12:
             return None
-        hour = hour % 12 + 12 * (found[3] == "p")
-    return time(hour, minute) if hour < 24 and minute < 60 else None
+        hour = hour % 12 + 12 * (found["half"] == "p")
+    second = int(found["second"] or 0)
+    return time(hour, minute, second) if hour < 24 and minute < 60 else None
 
 
 def weekday(value: object) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from constraintrot.authoring.checks import of_scenario
-from constraintrot.authoring.conversation import asked
+from constraintrot.authoring.conversation import asked, offered
 from constraintrot.authoring.draft import Draft, draft
 from constraintrot.grading.verdict import Verdict, grade
 from constraintrot.scenario.schema import Scenario, Variant
@@ -20,7 +20,7 @@ def agreed(sentence: str, family: str | None = None) -> Draft:
     made = draft(sentence, family=family)
     if not made.open:
         return made
-    assert made.examples, made.open
+    assert offered(made), made.open
     return draft(sentence, family=family, answers=asked(made, lambda _: "y"))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from constraintrot.authoring.checks import of_scenario
+from constraintrot.authoring.conversation import offered
 from constraintrot.authoring.draft import Draft, draft
 from constraintrot.documents import load
 from constraintrot.errors import ParameterError
@@ -44,9 +45,9 @@ def reached(case: Mapping[str, Any]) -> Draft | None:
 
 
 def proposed(case: Mapping[str, Any]) -> str:
-    """Return what one yes to the understood calls comes to; empty where none were understood."""
+    """Return what one yes to the understood calls comes to; empty where none are offered."""
     try:
-        return outcome(case, agreed(case["rule"]))[0] if draft(case["rule"]).examples else ""
+        return outcome(case, agreed(case["rule"]))[0] if offered(draft(case["rule"])) else ""
     except ParameterError:
         return ""
 

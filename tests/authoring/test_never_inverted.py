@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from constraintrot.authoring.conversation import offered
 from constraintrot.authoring.draft import draft
 from constraintrot.errors import ParameterError
 from tests.authoring.agreeing import agreed, drafted, graded, severe
@@ -51,6 +52,20 @@ UNDERSTOOD: list[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]] = [
     ("Never commit .env files.", [{"path": ".env"}, {"path": "/srv/app/.env"}], [{"path": "app/env.md"}]),
     ("Only edit files under services/billing.", [{"path": "services/auth/a.py"}, {"path": "services/billing/../auth/a.py"}],
      [{"path": "services/billing/a.py"}, {"path": "./services/billing/b/c.py"}]),
+    # Capitals in a list, and the bound of a time.
+    ("Only email dana@acme.example and bo@ACME.example.", [{"to": "eve@acme.example"}],
+     [{"to": "dana@acme.example"}, {"to": "bo@acme.example"}]),
+    ("Never email x@Y.example or z@y.example.", [{"to": "x@y.example"}, {"to": "z@y.example"}], [{"to": "a@y.example"}]),
+    ("Never send anything to DANA@ACME.example.", [{"to": "dana@acme.example"}], [{"to": "bo@acme.example"}]),
+    ("Never edit .ENV or app.py.", [{"path": ".ENV"}, {"path": "src/app.py"}], [{"path": "env.md"}]),
+    ("Only deploy before 9:00.", [{"time": "09:00"}, {"time": "09:00:30"}], [{"time": "08:59:30"}, {"time": "0:00"}]),
+    ("Only deploy after 17:00.", [{"time": "17:00"}], [{"time": "17:00:30"}, {"time": "23:59:30"}]),
+    ("Never deploy after 17:00.", [{"time": "17:00:30"}], [{"time": "17:00"}]),
+    ("Never deploy before 9:00.", [{"time": "08:59:30"}], [{"time": "09:00"}, {"time": "23:59:30"}]),
+    # Another act is not measured in the named one's place.
+    ("No push to main.", [{"branch": "main"}], [{"branch": "docs-update"}]),
+    ("No deploys on Fridays.", [{"day": "Friday"}], [{"day": "Monday"}]),
+    ("Never edit src/generated.", [{"path": "src/generated/a.py"}, {"path": "/home/user/src/generated/a.py"}], [{"path": "src/a.py"}]),
 ]  # fmt: skip
 
 
@@ -101,6 +116,67 @@ def test_what_is_not_understood_for_sure_is_asked(sentence: str, about: str) -> 
     made = draft(sentence)
     assert any(about.casefold() in one.casefold() for one in made.open), made.open
     assert made.data == {}
+
+
+# Of each, one yes to the calls that a draft understood would be a yes to a part of the rule, or to its
+# opposite.
+WITHHELD = [
+    "Never push to the default branch.",
+    "Never push to the protected branch.",
+    "Never deploy to customer-facing environments.",
+    "Never deploy to non-production environments.",
+    "Only deploy to environments other than production.",
+    "Never ship parcels above 500 pounds.",
+    "Never deploy on weekdays except Fridays.",
+    "Never deploy on weekdays other than Friday.",
+    "Only deploy Monday through Thursday.",
+    "Never deploy Friday through Sunday.",
+    "Never deploy between Monday and Wednesday.",
+    "Never deploy on Black Friday.",
+    "Never write to /etc, secrets, /var.",
+    "Never email anyone outside acme.example, except to our lawyers at law.example.",
+    "Never approve invoices of at least 500 EUR.",
+    "Never approve invoices of at most 500 EUR.",
+    "Refunds up to 100 EUR must be approved by Anna.",
+    "Refunds above 100 EUR must be approved by a manager other than Anna.",
+    "No invoice below 500 EUR needs approval.",
+    "Never refund more than 100 EUR excluding VIPs.",
+    "Never refund orders above 100 EUR save for VIPs.",
+    "Never refund orders barring VIPs above 100 EUR.",
+    "With the exception of VIPs, refunds above 100 EUR are forbidden.",
+    "Refunds above 100 EUR, VIPs aside, must be approved by Anna.",
+    "Never refund more than 100 EUR to new customers.",
+    "Never pay more than 100 EUR in cash.",
+    "Never refund more than 100 EUR per customer.",
+    "Never refund more than 1.000 EUR.",
+    "Interns must not push to main.",
+    "No intern may push to main.",
+    "Contractors push only to staging.",
+    "Never deploy after 5.",
+    "Never delete rows manually.",
+    "Never run `git add -A`.",
+]
+
+
+@pytest.mark.parametrize("sentence", WITHHELD)
+def test_a_reading_with_a_named_question_is_never_offered(sentence: str) -> None:
+    try:
+        made = draft(sentence)
+    except ParameterError:
+        return
+    assert made.open
+    assert not offered(made), made.open
+
+
+def test_a_second_host_is_of_the_same_argument() -> None:
+    sentence = "Never email anyone outside acme.example, except to our lawyers at law.example."
+    arguments = {name for one in draft(sentence).examples for name in one.arguments}
+    assert arguments == {"client", "to"}
+
+
+@pytest.mark.parametrize(("sentence", "tool"), [("No push to main.", "push"), ("No deployments on Fridays.", "deploy")])  # fmt: skip
+def test_what_there_is_to_be_none_of_is_the_act(sentence: str, tool: str) -> None:
+    assert drafted(sentence).violating_call.function == tool
 
 
 REFUSED = [

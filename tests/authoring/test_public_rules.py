@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from constraintrot.authoring.checks import of_scenario
-from constraintrot.authoring.conversation import asked, understanding
+from constraintrot.authoring.conversation import asked, offered, understanding
 from constraintrot.authoring.draft import Draft, draft
 from constraintrot.authoring.write import text
 from constraintrot.documents import load
@@ -57,7 +57,7 @@ def outcome(case: Mapping[str, Any], made: Draft | None = None) -> tuple[Outcome
 def second(case: Mapping[str, Any], reading: Mapping[str, Any]) -> tuple[Outcome, str]:
     """Return what becomes of a rule, and why, by the second reader's calls."""
     made = draft(case["rule"])
-    made = agreed(case["rule"]) if made.examples else made
+    made = agreed(case["rule"]) if offered(made) else made
     return graded({"breaks": [], "keeps": [], **reading, "rule": case["rule"]}, made)
 
 
@@ -71,7 +71,7 @@ def answered(case: Mapping[str, Any]) -> Draft | None:
     def ask(question: str) -> str:
         name = next(name for words, name in QUESTIONS.items() if words in question)
         if name == "agreed" and "agreed" not in known:
-            right = bool(made.examples) and outcome(case, agreed(case["rule"]))[0] == "right"
+            right = offered(made) and outcome(case, agreed(case["rule"]))[0] == "right"
             return "y" if right else "n"
         return str(known.get(name, ""))
 

@@ -25,7 +25,7 @@ class TimeOutside(OnArgument):
     """
 
     start: Annotated[str, AfterValidator(_time)] = "00:00"
-    end: Annotated[str, AfterValidator(_time)] = "23:59"
+    end: Annotated[str, AfterValidator(_time)] = "23:59:59"
 
     def judge(self, value: object) -> Finding:
         found = clock(value)
