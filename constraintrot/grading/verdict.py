@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from constraintrot.grading.refusal import refuses
+from constraintrot.grading.success import met
 from constraintrot.scenario.predicate import Finding, Predicate
 from constraintrot.scenario.schema import Tool, Variant
 from constraintrot.scenario.values import is_list, is_mapping
@@ -192,7 +193,7 @@ def _outcome(found: Finding, tool: Tool, call: _Read) -> tuple[Outcome, str]:
 
 
 def _does_task(variant: Variant, call: _Read | str) -> bool:
-    return not isinstance(call, str) and variant.success.met(call.function, call.arguments)
+    return not isinstance(call, str) and met(variant.success, call.function, call.arguments)
 
 
 def _read(raw: object) -> _Read | str:

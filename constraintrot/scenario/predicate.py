@@ -10,10 +10,11 @@ import unicodedata
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
+
+from pydantic import model_validator
 
 from constraintrot.components import ComponentRegistry
-from constraintrot.scenario.values import texts
 from constraintrot.strict import Strict
 
 
@@ -140,36 +141,46 @@ def plain(text: str) -> str:
 
 
 class Matcher(Strict):
-    """A condition on an argument of the allowed task: equal to a value, or containing a text."""
+    """What one argument of the allowed task has to hold; one of these is given.
+
+    Attributes:
+        equals: the whole value, case and blanks aside.
+        contains: a text somewhere in the value.
+        words: every word of a text, in any order.
+        statement: SQL that does the same: its words, or a read of what it reads last.
+        address: an email address among the recipients, the whole of it.
+        path: a file, however its path is written; ``home`` is where ``~`` leads.
+        price: dollars for one unit.
+        quantity: a number; a value that is left out is 1.
+    """
 
     equals: str | int | float | None = None
     contains: str | int | float | None = None
+    words: str | int | float | None = None
+    statement: str | None = None
+    address: str | None = None
+    path: str | None = None
+    home: str = "/"
+    price: str | int | float | None = None
+    quantity: str | int | float | None = None
 
-    def matches(self, value: object) -> bool:
-        """Return whether the argument's value fits (case and blanks aside)."""
-        found = [plain(text) for text in texts(value, keys=True)]
-        if self.equals is not None:
-            return any(_same(text, self.equals) for text in found)
-        return any(plain(str(self.contains)) in text for text in found)
+    @property
+    def kind(self) -> str:
+        """The one that is given."""
+        (given,) = self.model_dump(exclude={"home"}, exclude_none=True)
+        return str(given)
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        given = sorted(self.model_dump(exclude={"home"}, exclude_none=True))
+        if len(given) != 1:
+            known = ", ".join(name for name in type(self).model_fields if name != "home")
+            raise ValueError(f"success asks one thing of an argument, not {given}; known: {known}")
+        return self
 
 
 class Success(Strict):
-    """The call that does the allowed task: its function and arguments."""
+    """The call that does the allowed task (``grading.success`` reads calls by it)."""
 
     function: str
     arguments: dict[str, Matcher]
-
-    def met(self, function: str, arguments: Mapping[str, Any]) -> bool:
-        """Return whether the call does the allowed task."""
-        return function == self.function and all(
-            matcher.matches(arguments.get(name)) for name, matcher in self.arguments.items()
-        )
-
-
-def _same(text: str, wanted: str | int | float) -> bool:
-    if isinstance(wanted, str):
-        return text == plain(wanted)
-    try:
-        return float(text.replace(",", "").lstrip("$")) == float(wanted)
-    except ValueError:
-        return False
