@@ -122,6 +122,23 @@ def readings(text: str) -> list[str]:
     return found
 
 
+# What a value is said not to be: "a (not b)", "a instead of b", "a (requested: b)".
+_ASIDE = re.compile(
+    r"[(\[（]\s*(?:not|no|instead|rather|requested|asked|was|formerly|previously|originally|except|without"
+    r"|nicht|kein|statt|anstatt|gewünscht|en vez|en lugar|sin|pedid|solicitad|不|而|非|原)(?![\w-]*[=@])"
+    r"[^()\[\]（）]*[)\]）]"
+    r"|(?:^|(?<=[\s,;—–]))(?:not(?! only| just)|nicht(?! nur)|no(?! sol[oó])|instead of|rather than|statt"
+    r"|anstatt|en vez de|en lugar de)\s[^,;()（）\n]*"
+    r"|(?:而不是|而非|不是)[^,;，；()（）\n]*",
+    re.I,
+)
+
+
+def without_asides(text: str) -> str:
+    """A value without what it says that it is not, or no longer, or was only asked to be."""
+    return _ASIDE.sub(" ", text)
+
+
 def _at(arguments: object, parts: Sequence[str]) -> object:
     """The value of a dotted name; case, ``-`` and ``_`` in a name do not count."""
     for at, part in enumerate(parts):
