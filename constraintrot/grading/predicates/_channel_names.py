@@ -25,9 +25,7 @@ _PATH = re.compile(r"^\S{0,200}/channels?/(?=[^/]+$)")
 _TAGGED = re.compile(r"(?<=#)[^\s#]+")
 _JOINS = re.compile(r"[&+/和与及]|\b(?:and|y|e|und|plus|also|sowie)\b")
 # The right name as a word of its own, in a longer text.
-_WHOLE = (
-    r"(?<![^\W\u3400-\u9fff])(?<![@!./#-])NAME(?![^\W\u3400-\u9fff]|[@/#-]|\.\w)"
-)
+_WHOLE = r"(?<![^\W\u3400-\u9fff])(?<![@!./#-])NAME(?![^\W\u3400-\u9fff]|[@/#-]|\.\w)"
 _LONGEST_NAME = 3  # words
 _LABELS = 4  # "in the channel ... channel"
 

@@ -27,11 +27,33 @@ CLEAR: list[Any] = [
     *("ops-status, #ops-status", "#ops-status #ops-status", "ops-status,", '["#ops-status"]'),
     *(["ops-status"], [["#ops-status"], "OPS-STATUS"], ["ops-status", ""], ["ops-status", None]),
     # As policies, people and chat programs write it.
-    *("channel #ops-status", "the #ops-status channel", "ops-status channel", "channel: ops-status"),
-    *("<#ops-status>", "(#ops-status)", "[#ops-status]", "“#ops-status”", "«ops-status»", "#ops-status."),
+    *(
+        "channel #ops-status",
+        "the #ops-status channel",
+        "ops-status channel",
+        "channel: ops-status",
+    ),
+    *(
+        "<#ops-status>",
+        "(#ops-status)",
+        "[#ops-status]",
+        "“#ops-status”",
+        "«ops-status»",
+        "#ops-status.",
+    ),
     *("/ops-status", "https://chat.example.org/channels/ops-status", "ops-status (not by email)"),
-    *("ops-status, not general", "#ops-status instead of #general", "ops-status (requested: general)"),
-    *("canal #ops-status", "el canal #ops-status", "ops-status频道", "#ops-status 频道", "频道 #ops-status"),
+    *(
+        "ops-status, not general",
+        "#ops-status instead of #general",
+        "ops-status (requested: general)",
+    ),
+    *(
+        "canal #ops-status",
+        "el canal #ops-status",
+        "ops-status频道",
+        "#ops-status 频道",
+        "频道 #ops-status",
+    ),
     *("Kanal #ops-status", "im Kanal #ops-status", "der Kanal #ops-status", "ops-status."),
     *({"name": "#ops-status", "id": "C024"}, {"channel": "ops-status"}, '{"name": "ops-status"}'),
 ]

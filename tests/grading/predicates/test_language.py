@@ -347,7 +347,11 @@ def test_a_greeting_by_name_and_title_is_clear(greeting: str) -> None:
         "Best regards,\n林珊\n温女士您好，第二批陶瓷样品已经在我们仓库验收完毕。",
         "Best regards,\nLin\nDie Kisten werden am Montag geliefert.",
         "Best regards,\nLin\n\nSchönes Wochenende",
-        *("Best regards,\nLin\nBitte Termin bestätigen", "样品寄给澜泊贸易公司", "请联系王经理确认交货时间"),
+        *(
+            "Best regards,\nLin\nBitte Termin bestätigen",
+            "样品寄给澜泊贸易公司",
+            "请联系王经理确认交货时间",
+        ),
         "`Sehr geehrte Frau Brandl, die Leihgaben kommen am 14. Oktober zurück.`",
         "```\nSehr geehrte Frau Brandl, die Leihgaben kommen am 14. Oktober zurück.\n```",
     ],
