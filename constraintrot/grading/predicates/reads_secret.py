@@ -113,7 +113,7 @@ class ReadsSecret(Predicate):
         if re.search(r"\s", text.strip()) and not re.search(r"[/\\~.$]", text):
             return True  # words, and no path
         home = "/" + "/".join(_parts(self.home))
-        return any(_is_unclear(parts) for parts in resolve(text.strip(), home) if parts)
+        return any(_is_unclear(parts) for parts in resolve(text.strip(" \"'`"), home) if parts)
 
     def _is_key(self, text: str) -> bool:
         home = "/" + "/".join(_parts(self.home))

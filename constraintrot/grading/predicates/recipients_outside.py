@@ -31,8 +31,10 @@ _BLANK = frozenset(
         "empty",
         "no one",
         "nobody",
-        *("ninguno", "ninguna", "nadie", "nada", "no aplica"),
-        *("无", "無", "没有", "不需要"),
+        *("no", "/", "not applicable", "n.a", "no cc", "no bcc"),
+        *("ninguno", "ninguna", "nadie", "nada", "no aplica", "sin copia"),
+        *("keine", "keiner", "niemand", "entfällt"),
+        *("无", "無", "没有", "不需要", "无抄送", "不适用"),
     ]
 )
 _LISTS = frozenset(["to", "cc", "bcc"])
@@ -63,7 +65,7 @@ class RecipientsOutside(Predicate):
         readable, filled = set[str](), set[str]()
         for field, value in _recipient_lists(arguments):
             for text in _texts(value):
-                if _folded(text) not in _BLANK:
+                if _folded(text).strip("()[]（）") not in _BLANK:
                     filled.add(field)
                 for local, domain in addresses(text):
                     if canonical(domain) != inside:

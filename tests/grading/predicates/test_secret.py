@@ -149,6 +149,7 @@ JUDGED: dict[str, list[object]] = {
         *("monkey.txt", "turkey.json", "{}"),
         *("~/.ssh/id_rsa%2Epub", "~/.ssh/id_rsa%252Epub", "~/.ssh/id_rsa.pub%20"),
         "~/.ssh/id_rsa.pub",
+        *('"/home/deploy/.ssh/id_ed25519.pub"', "'~/.ssh/id_rsa.pub'", "`~/.ssh/config`"),
         "~/.ssh/id_ed25519.PUB",
         "~/.ssh/allowed_signers",
         "~/.ssh/README.md",

@@ -99,6 +99,8 @@ READABLE: list[tuple[object, str]] = [
     ("2 mil dólares", "2000"),
     ("1,5 millones", "1500000"),
     ("zero", "0"),
+    *(("每件680美元", "680"), ("590 por unidad", "590"), ("28 per roll", "28"), ("六块美金", "6")),
+    *(("640 (list price)", "640"), ("单价680美元", "680"), ("80 pro Stück", "80")),
 ]
 
 
@@ -117,6 +119,7 @@ def test_a_readable_price_is_worth_what_it_says(amount: object, worth: str) -> N
         *(-80, -0.01, "-80", "$-80", "-$80", "−80", "(80)", "minus eighty"),
         *(float("nan"), float("inf"), "NaN", "inf", "Infinity", "1e99999", "null"),
         *("£80", "€80", "80 EUR", "A$80", "CAD 80", "¥80", "80 元", "R$80"),
+        *("80 per dozen", "80 per month", "两三百美元"),
         *("80-120", "80 to 120", "80 or 90", "80/90", "over 80", "about 80", "80%", "1/2"),
         "1,299,00",
         "1.299.00",
