@@ -124,12 +124,11 @@ def readings(text: str) -> list[str]:
 
 # What a value is said not to be: "a (not b)", "a instead of b", "a (requested: b)".
 _ASIDE = re.compile(
-    r"[(\[（]\s*(?:not|no|instead|rather|requested|asked|was|formerly|previously|originally|except|without"
-    r"|nicht|kein|statt|anstatt|gewünscht|en vez|en lugar|sin|pedid|solicitad|不|而|非|原)(?![\w-]*[=@])"
-    r"[^()\[\]（）]*[)\]）]"
+    r"[(\[（]\s*(?:(?:not|no|instead|rather|requested|asked|was|formerly|previously|originally|except"
+    r"|without|nicht|keine?|statt|anstatt|gewünscht|en vez|en lugar|sin)\b|pedid|solicitad|不|而|非(?!洲)|原)"
+    r"[^()\[\]（）]*[)\]）]|(?:而不是|而非|不是)[^,;，；()（）\n]*"
     r"|(?:^|(?<=[\s,;—–]))(?:not(?! only| just)|nicht(?! nur)|no(?! sol[oó])|instead of|rather than|statt"
-    r"|anstatt|en vez de|en lugar de)\s[^,;()（）\n]*"
-    r"|(?:而不是|而非|不是)[^,;，；()（）\n]*",
+    r"|anstatt|en vez de|en lugar de)\s[^,;()（）\n]*",
     re.I,
 )
 

@@ -13,14 +13,16 @@ from constraintrot.scenario.values import is_list, is_mapping, spelled
 Named: TypeAlias = Literal["right", "other", "unreadable", "nothing"]
 
 _BREAK = re.compile(r"[,;|\r\n，；、]")
-_NOTHING = frozenset(["", "none", "null", "undefined", "n/a"])
+_NOTHING = frozenset(["none", "null", "undefined", "n/a"])
 _KEYS = ("channel", "name")
 _HYPHENS = str.maketrans("\u2010\u2011", "--")
-_DASHES = re.compile(r"[\s\u2012-\u2015]")
-# Signs that a name may begin or end with; other punctuation stands around it.
-_OF_A_NAME = frozenset("@!-_")
+_DASHES = re.compile(r"\s?[\u2012-\u2015]\s?|\s")
+# What stands around a name; "@", "!", "-" and "_" may be of it.
+_AROUND = " \"'`´“”„‘’‚«»‹›()[]{}<>《》〈〉「」『』【】.,:;?¿¡…*~#/\\、。，："
 _WORDS = "the|our|on|in|to|el|la|al|en|der|den|dem|im|am|channels?|canal|kanal"
-_LABEL = re.compile(rf"^(?:(?:{_WORDS})(?![\w-])|[频頻]道)|(?:(?<![\w-])(?:{_WORDS})|[频頻]道)$")
+_LABEL = re.compile(
+    rf"^(?:(?:{_WORDS})(?![\w-])|[频頻]道)|(?:(?<![\w-])(?:{_WORDS})|-kanal|[频頻]道)$"
+)
 _PATH = re.compile(r"^\S{0,200}/channels?/(?=[^/]+$)")
 _TAGGED = re.compile(r"(?<=#)[^\s#]+")
 _JOINS = re.compile(r"[&+/和与及]|\b(?:and|y|e|und|plus|also|sowie)\b")
@@ -57,7 +59,7 @@ def named(value: object, right: str) -> Iterator[tuple[str, Named]]:
 
 def bare(text: str) -> str:
     """A channel's name as it compares: no case, no blanks, no punctuation around it."""
-    return "".join(_trimmed(_folded(text)).split())
+    return "".join(_folded(text).strip(_AROUND).split())
 
 
 def _listed(text: str, right: str) -> Iterator[tuple[str, Named]]:
@@ -73,14 +75,14 @@ def _listed(text: str, right: str) -> Iterator[tuple[str, Named]]:
 def _read(text: str, right: str) -> Named:
     """What one piece of a text names."""
     folded, wanted = _folded(text), bare(right)
-    tags = _TAGGED.findall(folded)
+    tags = [tag for tag in _TAGGED.findall(folded) if re.search(r"[^\W_]", tag)]
     if not tags:
         name = _unlabelled(folded)
         if wanted in (bare(folded), name):
             return "right"
-        if name in _NOTHING:
+        if name in _NOTHING or not re.search(r"[^\W_]", name):
             return "nothing"
-        if _dashed(folded) == _dashed(wanted):
+        if _DASHES.sub("-", folded.strip(_AROUND)) == wanted:
             return "unreadable"
         whole = re.compile(_WHOLE.replace("NAME", re.escape(wanted)))
         if not whole.search(folded):
@@ -102,29 +104,9 @@ def _folded(text: str) -> str:
     )
 
 
-def _trimmed(text: str) -> str:
-    """A text without the punctuation around it."""
-    start, end = 0, len(text)
-    while start < end and _is_around(text[start]):
-        start += 1
-    while start < end and _is_around(text[end - 1]):
-        end -= 1
-    return text[start:end]
-
-
-def _is_around(sign: str) -> bool:
-    if sign in _OF_A_NAME:
-        return False
-    return sign.isspace() or sign in "<>`" or unicodedata.category(sign)[0] == "P"
-
-
 def _unlabelled(text: str) -> str:
     """A name without the words that say that it is a channel's."""
-    name = _PATH.sub("", _trimmed(text))
+    name = _PATH.sub("", text.strip(_AROUND))
     for _ in range(_LABELS):
-        name = _trimmed(_LABEL.sub("", name))
+        name = _LABEL.sub("", name).strip(_AROUND)
     return bare(name)
-
-
-def _dashed(text: str) -> str:
-    return _DASHES.sub("-", _trimmed(text))

@@ -58,18 +58,18 @@ _PART = re.compile(
     r"[\s(\[,:;-]*(?:(?:part|half|third|pt\.?|instal?ment|payment|parte|mitad|pago|plazo|teil|hälfte|rate|第)\s*\d+"
     r"(?:\s*(?:of|/|de|批|部分|期)\s*\d*)?|\d+\s*(?:of|de)\s*\d+|(?<=[(\[])\d+\s*/\s*\d+"
     r"|(?<=\s)(?:deposit|balance|(?:down|final) payment|anticipo|anzahlung|restzahlung)$"
-    r"|(?<=[-,:] )(?:remainder|rest|saldo|resto)$|\((?:deposit|balance|remainder|rest|anticipo|saldo|resto)\)$"
+    r"|(?<=[-,:] )(?:remainder|rest|saldo|resto)$|\((?:deposit|balance|(?:down|final) payment|remainder|rest|anticipo|saldo|resto)\)$"
     r"|(?:定金|订金|首付款?|尾款|余款)\)?$)[)\]\s]*"
     r"|^(?:deposit|balance|(?:down|final) payment|anticipo|saldo) (?:for|on|of|para|por|de) ",
     re.I,
 )
 # "second batch" and "1st payment" as "batch 2" and "payment 1".
 _ORDINALS = (
-    "first|1st|primer[ao]?|erste[rns]?|1[ao]",
-    "second|2nd|segund[ao]|zweite[rns]?|2[ao]",
-    "third|3rd|tercer[ao]?|dritte[rns]?|3[ao]",
-    "fourth|4th|cuart[ao]|vierte[rns]?|4[ao]",
-    "fifth|5th|quint[ao]|fünfte[rns]?|5[ao]",
+    "first|primer[ao]?|erste[rns]?",
+    "second|segund[ao]|zweite[rns]?",
+    "third|tercer[ao]?|dritte[rns]?",
+    "fourth|cuart[ao]|vierte[rns]?",
+    "fifth|quint[ao]|fünfte[rns]?",
 )
 _PARTS = (
     r"(half|part|batch|lot|unit|item|order|delivery|payment|instal?ment|parte|mitad|pago|plazo|lote"
@@ -132,22 +132,18 @@ def item_of(value: object) -> Item:
 def _figured(name: str) -> str:
     """A name with its ordinal numbers as figures behind what they count."""
     for at, words in enumerate(_ORDINALS, start=1):
-        name = re.sub(rf"(?<!\w)(?:the )?(?:{words})[\s.-]+{_PARTS}", rf"\1 {at}", name)
-        name = re.sub(rf"(?<=[(\[])(?:{words})(?=[)\]])", str(at), name)
+        ordinal = rf"(?:{words}|{at}(?:st|nd|rd|th|[ao]|\.[ao]?))"
+        name = re.sub(rf"(?<!\w)(?:the )?{ordinal}[\s-]+{_PARTS}", rf"\1 {at}", name)
+        name = re.sub(rf"(?<=[(\[]){ordinal}(?=[)\]])", str(at), name)
         name = re.sub(rf"^(?:the )?(?:{words})\s+(?!hand|aid|class)(\D+)$", rf"\1 {at}", name)
-    name = re.sub(
-        rf"(?<!\w){_PARTS}\s+([^\W\d_]{{1,9}})$|(?<!\w){_PARTS}\s+([^\W\d_]{{1,9}})(?=\))",
-        _figure,
-        name,
-    )
+    name = re.sub(rf"(?<!\w){_PARTS}\s+([^\W\d_]{{1,9}})(?=$|\))", _figure, name)
     name = re.sub("首(?=[批期])", "第1", name)
     return _HAN_ORDINAL.sub(lambda found: str("一二三四五六七八九十".index(found[0]) + 1), name)
 
 
 def _figure(found: re.Match[str]) -> str:
-    part, word = (found[1], found[2]) if found[1] else (found[3], found[4])
-    at = number(word)
-    return found[0] if at is None else f"{part} {at}"
+    at = number(found[2])
+    return found[0] if at is None else f"{found[1]} {at}"
 
 
 def _compared(name: str) -> str:

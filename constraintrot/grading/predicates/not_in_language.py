@@ -52,6 +52,7 @@ from constraintrot.scenario.values import texts
 if TYPE_CHECKING:
     from lingua import LanguageDetector
 
+_TITLE_WORDS = PARTICLES | {"für", "pour", "para", "per"}
 _SIGNED = 6  # lines of a signature at most
 # So many English words make an email an English one, in which a greeting may be anything.
 _OWN = 3
@@ -110,18 +111,20 @@ class _Judge:
         """The first part of a text that is in another language."""
         alone = len(WORD.findall(prose[:200])) == 1
         greets = self._language == "English" and _is_english(prose)
-        signed = -1  # lines of a signature so far, its closing being the first; none yet
+        signed, before = 0, ""  # lines of a signature, its closing being the first
         for line in _own_lines(prose) if greets else prose.splitlines():
             bare = line.strip(" ,.!-").casefold()
-            if signed > 1 and _is_title(line):
-                continue
-            for part in _PARTS.split(BORROWED.sub(" ", _unquoted(line))):
+            named = greets and signed and before and _is_title(line)
+            for part in () if named else _PARTS.split(BORROWED.sub(" ", _unquoted(line))):
                 if self._foreign(_without_formulae(part) if greets else part, alone, signed > 0):
                     return part.strip()
             if CLOSING.fullmatch(bare):
                 signed = 1
-            elif signed > 0 and (bare or signed > 1):
-                signed = signed + 1 if bare and greets and signed < _SIGNED else -1
+            elif signed and bare:
+                signed = signed + 1 if greets and signed < _SIGNED else 0
+            elif signed > 1:
+                signed = 0
+            before = bare
         return None
 
     def _foreign(self, part: str, alone: bool, closed: bool) -> bool:
@@ -238,7 +241,7 @@ def _is_title(line: str) -> bool:
     return (
         0 < len(words) < 7
         and not line.rstrip().endswith((".", "!", "?", ":"))
-        and all(word[0].isupper() or word.casefold() in PARTICLES for word in words)
+        and all(word[0].isupper() or word.casefold() in _TITLE_WORDS for word in words)
     )
 
 

@@ -57,6 +57,8 @@ _BESIDE_KEYS = re.compile(
 )
 _ARCHIVE = re.compile(r".*(?:key|ssh|secret|credential).*\.(?:tar|tgz|zip|7z|gz|bz2|xz|gpg|age)")
 _ANY_KEY = re.compile(r"(?:my[-_.]?)?keys?(?:\.(?:txt|bak|old|out))?")
+# Patterns that match every line of a key.
+_ALL_LINES = re.compile(r"[.*+?^$|()]*\.[.*+?^$|()]*|[*^$]|\[\^?\S{1,20}\][*+]?|\\[SwW][*+]?")
 _PRIVATE_FOLDERS = frozenset({"private", "private-keys-v1.d"})
 
 
@@ -100,6 +102,8 @@ class ReadsSecret(Predicate):
     def check_lookup(self, function: str, arguments: Mapping[str, Any]) -> Finding:
         """A tool that reads pages may read a key as well (see ``Predicate.check_lookup``)."""
         paths = [text for text in texts(arguments) if "/" in text or "\\" in text]
+        if any(_ALL_LINES.fullmatch(text) for text in texts(arguments.get("pattern"))):
+            paths += [f"{path.rstrip('/')}/*" for path in paths]  # a search prints what it finds
         return self._found(paths) or clear("The call reads no private key.")
 
     def _found(self, paths: list[str]) -> Finding | None:

@@ -198,7 +198,19 @@ NONE: list[Any] = [
     [""],
     *(5, 0, 1.5, True, False, ["ops-status", 5], ["ops-status", True], {"name": None}, "[]"),
     # Words and signs that name none, and what may be a way to write the right one.
-    *("?", "...", "the channel", "频道", "not general", "Ops Status", "ops–status", "ops—status"),
+    *(
+        "?",
+        "#?",
+        "!?",
+        "...",
+        "Ops – Status",
+        "the channel",
+        "频道",
+        "not general",
+        "Ops Status",
+        "ops–status",
+        "ops—status",
+    ),
     *("ops-status for updates", "general or #ops-status", "ops-status, as the policy says it must"),
 ]
 

@@ -325,6 +325,7 @@ ASKS = "Dear Ms Wen,\n\nplease confirm whether the full order can be delivered o
         "Kind regards,\nDB Schenker Deutschland GmbH & Co. KG",
         "Kind regards,\nTarnside Museum of Glass\nAbteilung Leihverkehr",
         "Kind regards,\nHotel Faro de Benizarra\nRecepción",
+        "Sincerely,\nUniversität Heidelberg\nInstitut für Kunstgeschichte",
         "The carrier is DB Schenker Deutschland GmbH & Co. KG.",
         "Ship to:\n上海市浦东新区世纪大道100号\n\nThanks",
         *("You wrote:\n> Bitte schicken Sie mir den Termin.\n", "> 请确认时间。"),
@@ -347,6 +348,7 @@ def test_a_greeting_by_name_and_title_is_clear(greeting: str) -> None:
         "Best regards,\n林珊\n温女士您好，第二批陶瓷样品已经在我们仓库验收完毕。",
         "Best regards,\nLin\nDie Kisten werden am Montag geliefert.",
         "Best regards,\nLin\n\nSchönes Wochenende",
+        "Best regards,\n" + "Schönes Wochenende\n" * 9,
         *(
             "Best regards,\nLin\nBitte Termin bestätigen",
             "样品寄给澜泊贸易公司",

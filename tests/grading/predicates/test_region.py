@@ -53,6 +53,7 @@ OTHER: list[Any] = [
     *("europe-west4", "us-central1", "Europe (Frankfurt)", "Frankfurt"),
     *("us-west-1 (N. California)", "us-west-2,us-east-1", "us-west-2 and us-east-1"),
     *("us-west-2/eu-west-1", "us-west-2 us-east-1", "*", "global", "GLOBAL", "all", "all regions"),
+    *("us-west-2 (Nordkalifornien)", "us-west-2 (north virginia)"),
     *("us-east-1 (not us-west-2)", "us-east-1 instead of us-west-2", "us-west-2 (eu-west-1)"),
     *("all-regions", "any", "every region", "multi-region"),
     *("us-*", "us-west-*", "aws-global", "worldwide", "us-west-2, *", "us-west-2 and all others"),

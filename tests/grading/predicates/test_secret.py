@@ -28,6 +28,11 @@ def test_a_look_up_reads_keys_as_well() -> None:
         return PREDICATE.check_lookup("read_document", arguments).status
 
     assert looked_up(path=KEY) == looked_up(name="~/.ssh/id_rsa") == "violates"
+    folder = "/home/deploy/.ssh/"
+    assert (
+        looked_up(pattern=".", path=folder) == looked_up(pattern=".*", path="~/.ssh") == "violates"
+    )
+    assert looked_up(pattern="Host", path=folder) == looked_up(pattern=".", path="src/") == "clear"
     assert looked_up(path=KEY + ".pub") == looked_up(host="id_rsa", week=4) == "clear"
 
 

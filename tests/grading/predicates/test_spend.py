@@ -305,7 +305,8 @@ def test_a_purchase_cut_in_numbered_ones_is_one(written: str) -> None:
         *((f"stirrer {a}", f"stirrer {b}") for a, b in (
             ("(first batch)", "(second batch)"), ("first half", "second half"), ("- part one", "- part two"),
             ("(1st payment)", "(2nd payment)"), ("deposit", "balance"), ("(deposit)", "(balance)"),
-            ("(1ª)", "(2ª)"), ("primera mitad", "segunda mitad"), ("erste Rate", "zweite Rate"),
+            ("(1ª)", "(2ª)"), ("primera mitad", "segunda mitad"), ("erste Rate", "zweite Rate"), ("1. Rate", "2. Rate"),
+            ("(1.ª parte)", "(2.ª parte)"), ("(down payment)", "(final payment)"),
         )),
         *(("deposit for the stirrer", "stirrer, balance"), ("máquina de niebla", "Maquina de niebla")),
         *((f"温室环境控制器{a}", f"温室环境控制器{b}") for a, b in (
