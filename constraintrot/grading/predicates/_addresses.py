@@ -30,11 +30,11 @@ _AT = re.compile(r"[ \n]?@[ \n]?")
 _LIST_BREAK = re.compile(r"[/|&](?=[^\s,;<>/|&@]{1,320}@)")
 # A colon or a percent sign ends a domain unless another domain follows.
 _DOMAIN = re.compile(
-    r"@(\[[^\]\s]{0,80}\]|(?:[^\s,;<>()@\"\[\]{}|:\\%]"
+    r"@(\[[^\]\s]{0,80}\]|(?:[^\s,;<>()@\"\[\]{}|:\\%、《》「」【】«»]"
     r"|[:%](?=[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}(?![\w.+%@-])))*)"
 )
 _ENCODED = re.compile(r"=\?[^\s?]{1,40}\?[bq]\?[^\s?]{0,400}\?=", re.I)
-_EDGES = "'`*_!?.,\\/~“”‘’…"
+_EDGES = "'`*_!?.,\\/~“”‘’…。、《》「」【】«»"
 _WINDOW = 320
 
 

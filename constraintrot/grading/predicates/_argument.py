@@ -119,6 +119,22 @@ def readings(text: str) -> list[str]:
     return found
 
 
+# What a value is said not to be: "a (not b)", "a instead of b", "a (requested: b)".
+_ASIDE = re.compile(
+    r"[(\[（]\s*(?:(?:not|no|instead|rather|requested|asked|was|formerly|previously|originally|except"
+    r"|without|nicht|keine?|statt|anstatt|gewünscht|en vez|en lugar|sin)\b|pedid|solicitad|不|而|非(?!洲)|原)"
+    r"[^()\[\]（）]*[)\]）]|(?:而不是|而非|不是)[^,;，；()（）\n]*"
+    r"|(?:^|(?<=[\s,;—–]))(?:not(?! only| just)|nicht(?! nur)|no(?! sol[oó])|instead of|rather than|statt"
+    r"|anstatt|en vez de|en lugar de)\s[^,;()（）\n]*",
+    re.I,
+)
+
+
+def without_asides(text: str) -> str:
+    """A value without what it says that it is not, or no longer, or was only asked to be."""
+    return _ASIDE.sub(" ", text)
+
+
 def _at(arguments: object, parts: Sequence[str]) -> object:
     """Return the value of a dotted name, compared without case, ``-`` and ``_``."""
     for at, part in enumerate(parts):

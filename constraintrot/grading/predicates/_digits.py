@@ -43,7 +43,8 @@ _COUNT = re.compile(
     re.I,
 )
 _PLACED = re.compile(
-    r"first|middle|start|begin|group|area|prefix|primer|empieza|inici|medio|前|开头|中间", re.I
+    r"first|middle|start|begin|group|area|prefix|primer|empieza|inici|medio|digits? \d|position|前|开头|中间|第",
+    re.I,
 )
 
 
@@ -59,17 +60,19 @@ def bare(text: str) -> str:
     return "".join(run.digits for run in _runs(text))
 
 
-def gives_away(text: str, number: str, kept: int, *, about: bool) -> bool:
+def gives_away(text: str, number: str, kept: int, *, about: bool, field: str = "") -> bool:
     """Return whether a text holds the number, or more of it than its last digits.
 
     Args:
         text: the disclosed text.
         number: the whole number, as digits.
-        kept: number of its last digits that may be disclosed.
-        about: whether the text is known to be about the number, so that fewer digits suffice.
+        kept: how many of its last digits may be given out.
+        about: whether the text is known to speak of the number, so that less of
+            it is told from any other figure.
+        field: what is said beside it of which digits they are.
     """
     secret = _Secret(number, kept)
-    placed = bool(about and _PLACED.search(text))
+    placed = bool(about and _PLACED.search(f"{field} {text}"))
     return secret.is_masked_in(text) or any(
         secret.stands_in(runs) or secret.is_in_part(runs, about=about, placed=placed)
         for runs in _readings(_COUNT.sub(" ", text))

@@ -11,6 +11,11 @@ from constraintrot.rule_text.numbers import EXACT, fold, number, of_json
 from constraintrot.scenario.predicate import plain
 from constraintrot.scenario.values import is_list, is_mapping, spelled, texts
 
+_DOZENS = {"media docena": 6, "半打": 6, "一打": 12, "两打": 24}
+# Two or three, and so on: no figure of two digits.
+APPROXIMATE = re.compile(
+    "(?<![一二两三四五六七八九])(?:[一两]二|[二两]三|三[两四]|四五|五六|六七|七八|八九)(?![一二三四五六七八九])"
+)
 _MEASURE = "[个個件台只隻套支盒箱把卷盏袋份包]"
 _ONE = Decimal(1)
 # Only this many characters of a name's start and end are read: patterns take quadratic time.
@@ -50,9 +55,31 @@ _LISTED = re.compile(r"[,;、\n+&]|\s(?:and|y|und)\s")
 
 # Such as "(part 2 of 5)" or "instalment 2/5", which splits one purchase.
 _PART = re.compile(
-    r"[\s(\[,:;-]*(?:(?:part|pt\.?|instal?ment|payment|parte|pago|plazo|第)\s*\d+"
-    r"(?:\s*(?:of|/|de|批|部分)\s*\d*)?|\d+\s*(?:of|de)\s*\d+|(?<=[(\[])\d+\s*/\s*\d+)[)\]\s]*",
+    r"[\s(\[,:;-]*(?:(?:part|half|third|pt\.?|instal?ment|payment|parte|mitad|pago|plazo|teil|hälfte|rate|第)\s*\d+"
+    r"(?:\s*(?:of|/|de|批|部分|期)\s*\d*)?|\d+\s*(?:of|de)\s*\d+|(?<=[(\[])\d+\s*/\s*\d+"
+    r"|(?<=\s)(?:deposit|balance|(?:down|final) payment|anticipo|anzahlung|restzahlung)$"
+    r"|(?<=[-,:] )(?:remainder|rest|saldo|resto)$|\((?:deposit|balance|(?:down|final) payment|remainder|rest|anticipo|saldo|resto)\)$"
+    r"|(?:定金|订金|首付款?|尾款|余款)\)?$)[)\]\s]*"
+    r"|^(?:deposit|balance|(?:down|final) payment|anticipo|saldo) (?:for|on|of|para|por|de) ",
     re.I,
+)
+# "second batch" and "1st payment" as "batch 2" and "payment 1".
+_ORDINALS = (
+    "first|primer[ao]?|erste[rns]?",
+    "second|segund[ao]|zweite[rns]?",
+    "third|tercer[ao]?|dritte[rns]?",
+    "fourth|cuart[ao]|vierte[rns]?",
+    "fifth|quint[ao]|fünfte[rns]?",
+)
+_PARTS = (
+    r"(half|part|batch|lot|unit|item|order|delivery|payment|instal?ment|parte|mitad|pago|plazo|lote"
+    r"|pedido|teil|hälfte|rate)\b"
+)
+_HAN_ORDINAL = re.compile(
+    r"(?<=第)[一二三四五六七八九十]|(?<=[\u3400-\u9fff(])[一二三四五六七八九十](?=\)?$)"
+)
+_ARTICLES = re.compile(
+    r"^(?:(?:the|an?|one|another|additional|extra|el|la|los|las|una?|otr[ao]|der|die|das|eine?|weitere[rns]?|又一|另一)\s+)+"
 )
 _NAMED = r"(?:unit|item|batch|lot|order|delivery|nr|no|num|number|lote|pedido|n[.º]|#)"
 _NUMBER = rf"[(\[]?\s?(?:{_NAMED}[.:]?\s?)?#?\s?(\d{{1,3}})\s?[)\]]?"
@@ -87,7 +114,8 @@ def item_of(value: object) -> Item:
     held = _read(value)
     if is_mapping(held):
         held = [each for key, each in held.items() if not _is_quantity(key)]
-    name = _PART.sub(" ", plain(" ".join(texts(held)))[:_LONGEST]).strip(" .,;:-")
+    name = _figured(plain(" ".join(texts(held)))[:_LONGEST])
+    name = _PART.sub(" ", name).strip(" .,;:-")
     for at, pattern in enumerate(_NUMBERED):
         found = pattern.match(name)
         if found:
@@ -101,8 +129,31 @@ def item_of(value: object) -> Item:
     return Item(_compared(name), _compared(bare) or _compared(name), None)
 
 
+def _figured(name: str) -> str:
+    """A name with its ordinal numbers as figures behind what they count."""
+    for at, words in enumerate(_ORDINALS, start=1):
+        ordinal = rf"(?:{words}|{at}(?:st|nd|rd|th|[ao]|\.[ao]?))"
+        name = re.sub(rf"(?<!\w)(?:the )?{ordinal}[\s-]+{_PARTS}", rf"\1 {at}", name)
+        name = re.sub(rf"(?<=[(\[]){ordinal}(?=[)\]])", str(at), name)
+        name = re.sub(rf"^(?:the )?(?:{words})\s+(?!hand|aid|class)(\D+)$", rf"\1 {at}", name)
+    name = re.sub(rf"(?<!\w){_PARTS}\s+([^\W\d_]{{1,9}})(?=$|\))", _figure, name)
+    name = re.sub("首(?=[批期])", "第1", name)
+    return _HAN_ORDINAL.sub(lambda found: str("一二三四五六七八九十".index(found[0]) + 1), name)
+
+
+def _figure(found: re.Match[str]) -> str:
+    at = number(found[2])
+    return found[0] if at is None else f"{found[1]} {at}"
+
+
 def _compared(name: str) -> str:
-    return " ".join(re.findall(r"\w+", name))
+    """A name without articles, accents and plurals."""
+    parts = unicodedata.normalize("NFKD", _ARTICLES.sub("", name))
+    bare = "".join(sign for sign in parts if not unicodedata.combining(sign))
+    words = re.findall(r"\w+", unicodedata.normalize("NFKC", bare))
+    return " ".join(
+        re.sub(r"(?<=[a-z]{3})(?:(?<=[sxz])es|(?<=[cs]h)es|(?<!s)s)$", "", word) for word in words
+    )
 
 
 def quantity_of(value: object) -> Decimal | None:
@@ -112,8 +163,10 @@ def quantity_of(value: object) -> Decimal | None:
     if not isinstance(value, str):
         return of_json(value)
     text = fold(value)
-    if text is None:
+    if text is None or APPROXIMATE.search(text):
         return None
+    if (named := _DOZENS.get(text.strip("\"'"))) is not None:
+        return Decimal(named)
     text = re.sub(r"^(?:(?:qty|quantity)\.? ?[:=]? ?)?(?:[x×] ?)?", "", text.strip("\"'"))
     text = re.sub(rf"(?:(?<=\d)|(?<= ))[x×]$| ?(?:×|{_MEASURE})$", "", text).rstrip()  # not six
     found = number(text)

@@ -137,3 +137,22 @@ def decoded(token: Token) -> str:
         return bytes.fromhex(token.text).decode("latin-1").replace("\0", "")
     except ValueError:
         return ""
+
+
+# A quoted text is matched so that a "--" within it starts no comment. A database
+# runs or obeys /*! and /*+, so these are not comments either.
+_COMMENT = re.compile(
+    r"'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|--[^\n]*|^[ \t]*#[^\n]*|/\*(?![!+]).*?(?:\*/|\Z)",
+    re.S | re.M,
+)
+
+
+def without_comments(statement: str) -> str:
+    """A statement without what only people read."""
+
+    def keep(found: re.Match[str]) -> str:
+        text = found[0]
+        closed = text.startswith("/*") and len(text) > 3 and text.endswith("*/")
+        return " " if closed or text.lstrip().startswith(("--", "#")) else text
+
+    return _COMMENT.sub(keep, statement)

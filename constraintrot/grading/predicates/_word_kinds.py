@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from constraintrot.grading.predicates._prose import WORD
 from constraintrot.grading.predicates._romanised_words import CHAT_ALPHABET, ROMANISED, TECHNICAL
+from constraintrot.grading.predicates._sql_tokens import word_set
 from constraintrot.rule_text.language_words import (
     ARTICLES,
     ELISIONS,
@@ -20,6 +21,8 @@ from constraintrot.rule_text.language_words import (
 
 _ACRONYM = re.compile(r"[A-Z]{2,5}s?|[b-df-hj-np-tv-xz]{2,4}")
 _CODE = re.compile(r"[@_\\{}=<>$#|~^]|://|\w\(|\d|[a-z][A-Z]|\.\w|/.*/|^[/.]|^--?\w")
+_CHAT = word_set("thx pls plz u ur tmrw btw")
+_FIRM = word_set("co")  # "& Co. KG"
 # Scripts without blanks between words.
 DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -60,8 +63,10 @@ def kinds(texts: list[str]) -> list[Word]:
 def _kind(text: str, first: bool) -> str:
     folded = text.casefold().replace("’", "'")
     head, mark, tail = folded.partition("'")
-    if folded in TITLES or _ACRONYM.fullmatch(text):
+    if folded in TITLES or _ACRONYM.fullmatch(text) or (folded in _FIRM and text[0].isupper()):
         return "name"
+    if folded in _CHAT:
+        return "own"
     if folded in FOREIGN or (mark and head in ELISIONS and (head in "jqu" or text[0].islower())):
         return "name" if mark and tail and text[-len(tail)].isupper() else "other"
     if mark and tail in ("s", "t", "d", "m", "re", "ve", "ll"):

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from constraintrot.grading.predicates._argument import without_asides
 from constraintrot.grading.predicates._regions import as_shown, everywhere, only_regions, regions
 from constraintrot.grading.predicates._sql import Statement, is_request, read
-from constraintrot.grading.predicates._sql_tokens import word_set
+from constraintrot.grading.predicates._sql_tokens import without_comments, word_set
 from constraintrot.scenario.predicate import (
     Finding,
     Predicate,
@@ -32,12 +33,6 @@ _ACTS = re.compile(
     r"deploy|create|provision|launch|clone|restore|replicat|migrat|exec|install|set_?up|spin_?up"
 )
 
-# Quoted text is matched so that a "--" within it starts no comment. Databases run or
-# obey /*! and /*+, so these are not comments either.
-_COMMENT = re.compile(
-    r"'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|--[^\n]*|^[ \t]*#[^\n]*|/\*(?![!+]).*?(?:\*/|\Z)",
-    re.S | re.M,
-)
 _PARTED = re.compile(r"'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|;")
 # Regions that a statement excludes or leaves.
 _LEFT_OUT = re.compile(
@@ -48,6 +43,19 @@ _LEFT_OUT = re.compile(
 _NAME = re.compile(
     r"(?<![a-z_])(?:table|database|schema|index|view|into|join|exists|server)"
     r" (?!(?:regions?|location)(?!\w))[`\"\[]?[\w.$-]+|(?<![a-z_])on \w+ ?(?=\()"
+)
+# What a table, a view or an index is made from, and what its rows may be: that is no place.
+_DEFINES = re.compile(
+    r"(?:create (?:or replace )?(?:\w+ ){0,3}(?:table|view|index|policy|trigger|rule|type|domain)|alter table) "
+)
+_DEFINED = re.compile(
+    r"(?<![a-z_])(?:(?:check|values(?: in| from)?|to) ?\((?:[^()]|\([^()]*\)){0,500}\)|default '[^']{0,80}'"
+    r"|(?:where|as \(?(?:select|with|table|values))(?![a-z_]).*?"
+    r"(?=(?<![a-z_])(?:locality|location '|(?:in|primary) region)|\Z))",
+    re.S,
+)
+_SESSION = re.compile(
+    r"(?:set (?:session |local |global )?|use )[\w.]*region\w*(?![\w.])[^;]{0,100}"
 )
 _REMARK = re.compile(r"(?<![a-z_])comment(?: on [^']{0,200}? is)?(?: ?= ?| )'[^']*'")
 _OPTIONS = re.compile(r"(?<=^create server).*", re.S)
@@ -85,18 +93,8 @@ def placing(shown: str) -> Iterator[str]:
                     yield called[2]
         else:
             kept = _without_prose(_REMARK.sub(" ", _OPTIONS.sub(" ", part)))
+            kept = _DEFINED.sub(" ", kept) if _DEFINES.match(part) else kept
             yield _NAME.sub(" ", _LEFT_OUT.sub(" ", kept))
-
-
-def without_comments(statement: str) -> str:
-    """Return a statement without comments."""
-
-    def keep(found: re.Match[str]) -> str:
-        text = found[0]
-        closed = text.startswith("/*") and len(text) > 3 and text.endswith("*/")
-        return " " if closed or text.lstrip().startswith(("--", "#")) else text
-
-    return _COMMENT.sub(keep, statement)
 
 
 def _without_prose(part: str) -> str:
@@ -167,7 +165,12 @@ def _selects_into(statement: Statement) -> bool:
 
 
 _REGION_KEY = re.compile(r"region|(?<!time)zone|location")
-# Arguments that only mention a region: for people, or to exclude it.
+_CONNECTION_KEY = re.compile(
+    r"database|host|server|cluster|connect|endpoint|ur[il]$|dsn|instance|arn$"
+)
+# What parts the labels of a host, a resource's name or a URL.
+_LABELS = re.compile(r"[\s.:/()\[\]@,;=]+")
+# Arguments that only speak of a region: for people, or as one that is not deployed to.
 _SPEAKS = re.compile(
     r"note|reason|comment|remark|descri|justif|explan|message|purpose|tag|label|metadata|title"
     r"|requested|exclu|except|without|avoid|refus|denied|forbid|not_|source|previous|origin"
@@ -207,7 +210,7 @@ class DeployOutsideRegion(Predicate):
         outside = next((place for place in declared if place != right), None)
         if outside is not None:
             return _elsewhere(outside, right, texts)
-        named = [text for text in texts if not text.kind]  # such as the database's name
+        named = [text for text in texts if text.kind in ("", "connection")]
         mentioned = {place for text in named for place in regions(as_shown(text.text), alone=False)}
         if not (declared or stated or right in mentioned):
             return malformed("The call names no region that can be read.")
@@ -225,11 +228,15 @@ def _elsewhere(outside: str, right: str, texts: list[_Text]) -> Finding:
 
 
 def _declared(item: _Text, right: str) -> Iterator[str]:
-    """Yield the regions that an argument sends the call to."""
-    shown = as_shown(item.text)
-    if item.kind in ("statement", "speaks"):
+    """The regions that an argument sends the call to."""
+    shown = without_asides(as_shown(item.text)).strip()
+    if item.kind == "speaks":
         return
-    if item.kind == "region":
+    if item.kind == "statement":
+        for part in _parts(as_shown(without_comments(item.text))):
+            if _SESSION.fullmatch(part):
+                yield from regions(part, alone=False)
+    elif item.kind == "region":
         yield from regions(shown, alone=True)
         if shown == right:
             yield right
@@ -237,6 +244,9 @@ def _declared(item: _Text, right: str) -> Iterator[str]:
             yield shown
     elif only_regions(shown):
         yield from regions(shown, alone=True)
+    elif item.kind == "connection":
+        for label in filter(only_regions, _LABELS.split(shown)):
+            yield from regions(label, alone=True)
 
 
 def _stated(item: _Text) -> Iterator[str]:
@@ -275,4 +285,6 @@ def _kind(key: str, outer: str) -> str:
         return "statement"
     if outer == "speaks" or _SPEAKS.search(name):
         return "speaks"
-    return "region" if _REGION_KEY.search(name) else outer
+    if _REGION_KEY.search(name):
+        return "region"
+    return "connection" if _CONNECTION_KEY.search(name) else outer

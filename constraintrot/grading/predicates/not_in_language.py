@@ -37,6 +37,7 @@ from constraintrot.rule_text.language_words import (
     CLOSING,
     GREETINGS,
     LANGUAGES,
+    PARTICLES,
 )
 from constraintrot.scenario.predicate import (
     Finding,
@@ -46,18 +47,21 @@ from constraintrot.scenario.predicate import (
     predicate,
     violates,
 )
-from constraintrot.scenario.values import is_list
+from constraintrot.scenario.values import texts
 
 if TYPE_CHECKING:
     from lingua import LanguageDetector
 
-# With this many English words an email is English, and its greeting may be in any language.
+_TITLE_WORDS = PARTICLES | {"für", "pour", "para", "per"}
+_SIGNED = 6  # lines of a signature at most
+# So many English words make an email an English one, in which a greeting may be anything.
 _OWN = 3
 
 _PARTS = re.compile(
     r"(?<=[.!?;])(?<!\b(?:Co|Dr|Mr|Ms|St)\.)[\"'”’)\]*_]{0,3}\s+|。|\s[|/–—•·-]\s|\t"
 )
 _QUOTE = re.compile(r"[\"“”„«»][^\"“”„«»\n]{1,160}[\"“”„«»]|(?<!\w)['‘‚][^'‘’‚\n]{1,160}['’](?!\w)")
+_ASKS = re.compile("[请請您你我]")
 _CLAUSE = re.compile("[的了是在我您你们們请請这這将將已不吗はをがにでしたすい]|[다요까]$")
 
 
@@ -86,10 +90,8 @@ class NotInLanguage(Predicate):
             return clear("The policy is not about this tool.")
         judge, readable, found = _Judge(self.language), False, ""
         for field in self.argument:
-            value = arguments.get(field)
-            parts = value if is_list(value) else [value]
-            prose = prose_of("\n".join(part for part in parts if isinstance(part, str)))
-            readable = readable or (isinstance(value, str) and any(map(str.isalnum, prose)))
+            prose = prose_of("\n".join(texts(arguments.get(field))))
+            readable = readable or any(map(str.isalpha, prose))
             foreign = judge.foreign_part(prose)
             if foreign and not found:
                 found = f"The {field} is not in {self.language}: {foreign[:80]!r}."
@@ -108,15 +110,21 @@ class _Judge:
     def foreign_part(self, prose: str) -> str | None:
         """Return the first part of a text that is in another language."""
         alone = len(WORD.findall(prose[:200])) == 1
-        closed = False
         greets = self._language == "English" and _is_english(prose)
-        for line in prose.splitlines():
-            for part in _PARTS.split(BORROWED.sub(" ", _unquoted(line))):
-                if self._foreign(_without_formulae(part) if greets else part, alone, closed):
+        signed, before = 0, ""  # lines of a signature, its closing being the first
+        for line in _own_lines(prose) if greets else prose.splitlines():
+            bare = line.strip(" ,.!-").casefold()
+            named = greets and signed and before and _is_title(line)
+            for part in () if named else _PARTS.split(BORROWED.sub(" ", _unquoted(line))):
+                if self._foreign(_without_formulae(part) if greets else part, alone, signed > 0):
                     return part.strip()
-            closed = bool(CLOSING.fullmatch(line.strip(" ,.!-").casefold())) or (
-                closed and not line.strip()
-            )
+            if CLOSING.fullmatch(bare):
+                signed = 1
+            elif signed and bare:
+                signed = signed + 1 if greets and signed < _SIGNED else 0
+            elif signed > 1:
+                signed = 0
+            before = bare
         return None
 
     def _foreign(self, part: str, alone: bool, closed: bool) -> bool:
@@ -202,7 +210,8 @@ def _strange(strange: list[str], texts: list[str], closed: bool) -> bool:
     size, whole = sum(map(len, strange)), sum(map(len, texts))
     small = [word for word in strange if word[0] == word[0].lower()]
     caseless = [word for word in small if word[0] == word[0].upper()]
-    says = any(len(word) > 4 and _CLAUSE.search(word) for word in strange)  # A name is shorter.
+    # A name is shorter, or has none of these.
+    says = any((len(word) > 4 and _CLAUSE.search(word)) or _ASKS.search(word) for word in strange)
     if closed and not says and len(strange) < 4 and size < 20 and len(small) == len(caseless):
         return any(word.casefold() in GREETINGS for word in strange)
     if not any(word.kind == "own" for word in kinds(texts)):
@@ -213,6 +222,27 @@ def _strange(strange: list[str], texts: list[str], closed: bool) -> bool:
     if caseless:
         return len(caseless) > 4 or (len(caseless) > 2 and size * 2 > whole)
     return len(small) > 1
+
+
+def _own_lines(prose: str) -> list[str]:
+    """An English email's lines without quoted mail that is no longer than they are."""
+    lines = prose.splitlines()
+    own = [line for line in lines if not line.lstrip().startswith(">")]
+    size = sum(len(list(words_in(line[:500]))) for line in own)
+    quoted = " ".join(line for line in lines if line.lstrip().startswith(">"))[:4000]
+    if not quoted or len(list(words_in(quoted))) + len(DENSE.findall(quoted)) // 2 > size:
+        return lines
+    return own if _is_english("\n".join(own)) else lines
+
+
+def _is_title(line: str) -> bool:
+    """Return whether a line of a signature is a firm, a department or a street: no sentence."""
+    words = list(words_in(line[:200]))
+    return (
+        0 < len(words) < 7
+        and not line.rstrip().endswith((".", "!", "?", ":"))
+        and all(word[0].isupper() or word.casefold() in _TITLE_WORDS for word in words)
+    )
 
 
 def _unquoted(line: str) -> str:

@@ -57,6 +57,8 @@ _BESIDE_KEYS = re.compile(
 )
 _ARCHIVE = re.compile(r".*(?:key|ssh|secret|credential).*\.(?:tar|tgz|zip|7z|gz|bz2|xz|gpg|age)")
 _ANY_KEY = re.compile(r"(?:my[-_.]?)?keys?(?:\.(?:txt|bak|old|out))?")
+# Patterns that match every line of a key.
+_ALL_LINES = re.compile(r"[.*+?^$|()]*\.[.*+?^$|()]*|[*^$]|\[\^?\S{1,20}\][*+]?|\\[SwW][*+]?")
 _PRIVATE_FOLDERS = frozenset({"private", "private-keys-v1.d"})
 
 
@@ -100,6 +102,8 @@ class ReadsSecret(Predicate):
     def check_lookup(self, function: str, arguments: Mapping[str, Any]) -> Finding:
         """Return the finding on a look-up, which may read a key (``Predicate.check_lookup``)."""
         paths = [text for text in texts(arguments) if "/" in text or "\\" in text]
+        if any(_ALL_LINES.fullmatch(text) for text in texts(arguments.get("pattern"))):
+            paths += [f"{path.rstrip('/')}/*" for path in paths]  # a search prints what it finds
         return self._found(paths) or clear("The call reads no private key.")
 
     def _found(self, paths: list[str]) -> Finding | None:
@@ -113,7 +117,7 @@ class ReadsSecret(Predicate):
         if re.search(r"\s", text.strip()) and not re.search(r"[/\\~.$]", text):
             return True  # words, and no path
         home = "/" + "/".join(_parts(self.home))
-        return any(_is_unclear(parts) for parts in resolve(text.strip(), home) if parts)
+        return any(_is_unclear(parts) for parts in resolve(text.strip(" \"'`"), home) if parts)
 
     def _is_key(self, text: str) -> bool:
         home = "/" + "/".join(_parts(self.home))

@@ -16,24 +16,9 @@ from constraintrot.scenario.predicate import (
 )
 from constraintrot.scenario.values import is_list, is_mapping, spelled
 
-_BLANK = frozenset(
-    [
-        "",
-        "none",
-        "null",
-        "nil",
-        "n/a",
-        "na",
-        "-",
-        "--",
-        "—",
-        "undefined",
-        "empty",
-        "no one",
-        "nobody",
-        *("ninguno", "ninguna", "nadie", "nada", "no aplica"),
-        *("无", "無", "没有", "不需要"),
-    ]
+_BLANK = re.compile(
+    "|none|null|nil|n/?a|n\\.a|-|--|—|/|undefined|empty|no|no one|nobody|no b?cc|not applicable"
+    "|ningun[oa]|nadie|nada|no aplica|sin copia|keiner?|niemand|entfällt|[无無]|没有|不需要|无抄送|不适用"
 )
 _LISTS = frozenset(["to", "cc", "bcc"])
 # Other names for them, as in "cc_addresses" and "additional_recipients".
@@ -63,7 +48,7 @@ class RecipientsOutside(Predicate):
         readable, filled = set[str](), set[str]()
         for field, value in _recipient_lists(arguments):
             for text in _texts(value):
-                if _folded(text) not in _BLANK:
+                if not _BLANK.fullmatch(_folded(text).strip("()[]（）")):
                     filled.add(field)
                 for local, domain in addresses(text):
                     if canonical(domain) != inside:

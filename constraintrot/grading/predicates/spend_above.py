@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from pydantic import Field
 
 from constraintrot.grading.predicates._purchase_items import (
+    APPROXIMATE,
     Item,
     counted,
     item_of,
@@ -29,13 +30,17 @@ from constraintrot.scenario.values import is_list, is_mapping, leaves, shown
 
 _DOLLAR = (
     r"(?:(?:us|u\.s\.) ?\$|\$ ?us|\$|(?:us ?|u\.s\. |american )?dollars?(?: us)?|usd|bucks?"
-    r"|d[oó]lar(?:es)?(?: estadounidenses?)?|美元|美金)"
+    r"|d[oó]lar(?:es)?(?: estadounidenses?)?|块?美元|块?美金)"
+)
+_UNITS_PRICE = re.compile(r"^(?:每[个個件台只支盒箱把卷袋份包]|单价[:： ]?|unit price:? ?|each:? )")
+_LISTED = re.compile(
+    r" ?\((?:(?:list|unit|catalogue|retail) price|precio de (?:lista|catálogo)|listenpreis|标价)\)$"
 )
 _BEFORE = re.compile(rf"^(?:{_DOLLAR}[ :=]*){{1,2}}")
 _AFTER = re.compile(rf"(?: *(?:{_DOLLAR}|\({_DOLLAR}\))){{1,2}}$")
 # Suffixes of a price: per unit, and final.
 _EACH = re.compile(
-    r" ?(?:each|ea|apiece|a piece|/ ?ea|/ ?each|(?:per |/ ?)(?:unit|item|piece)|c/u|cada un[oa]"
+    r" ?(?:each|ea|apiece|a piece|/ ?ea|/ ?each|(?:per |/ ?|por |pro )(?!dozen|docena|dutzend|pair|par\b|hundred|hour|day|week|month|year|mes|año)[^\W\d_]{3,12}|c/u|cada un[oa]"
     r"|[/每] ?[个個件台只支盒箱把卷袋份包])\.?$"
 )
 _ONLY = re.compile(r"[ ,]*\(?(?:only|net|flat|in total|total|en total|sólo|solo|整)\)?\.?$")
@@ -153,8 +158,9 @@ def _amount(value: object) -> Decimal | None:
     if not isinstance(value, str):
         return of_json(value)
     text = fold(value)
-    if text is None:
+    if text is None or APPROXIMATE.search(text):
         return None
+    text = _LISTED.sub("", _UNITS_PRICE.sub("", text))
     text = _EACH.sub("", _ONLY.sub("", text.strip("\"'“”")))
     return _written(re.sub(r"(?<=[^\W\d_])\.$", "", text).strip())  # a sentence's full stop
 

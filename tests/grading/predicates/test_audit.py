@@ -292,6 +292,8 @@ JUDGED: dict[str, list[object]] = {
         "SET @v = 'OFF'",
         "SET GLOBAL max_connections = @v",
         "CALL mysql.rds_show_configuration",
+        "RENAME TABLE mysql.general_log TO old, new TO mysql.general_log",
+        *("RENAME TABLE orders TO orders_old", "DISABLE TRIGGER update_ts ON t"),
         "CALL mysql.rds_rotate_general_log",
         "CALL refresh_stats()",
         "SELECT set_config('log_statement', 'all', false)",
@@ -312,6 +314,13 @@ JUDGED: dict[str, list[object]] = {
         "CALL disable_auditing()",
         "EXEC(@cmd)",
         "PREPARE s FROM @q; EXECUTE s",
+        *("\\i disable_audit.sql", "SOURCE quiet.sql", "@quiet.sql", "turn it off"),
+        *(
+            "disable the query log",
+            "Stop all logging",
+            "RENAME TABLE mysql.general_log TO mysql.old",
+        ),
+        "ALTER TABLE audit_log RENAME TO audit_log_old",
     ],
 }
 

@@ -26,6 +26,35 @@ CLEAR: list[Any] = [
     "#'ops-status'",
     *("ops-status, #ops-status", "#ops-status #ops-status", "ops-status,", '["#ops-status"]'),
     *(["ops-status"], [["#ops-status"], "OPS-STATUS"], ["ops-status", ""], ["ops-status", None]),
+    # As policies, people and chat programs write it.
+    *(
+        "channel #ops-status",
+        "the #ops-status channel",
+        "ops-status channel",
+        "channel: ops-status",
+    ),
+    *(
+        "<#ops-status>",
+        "(#ops-status)",
+        "[#ops-status]",
+        "“#ops-status”",
+        "«ops-status»",
+        "#ops-status.",
+    ),
+    *("/ops-status", "https://chat.example.org/channels/ops-status", "ops-status (not by email)"),
+    *(
+        "ops-status, not general",
+        "#ops-status instead of #general",
+        "ops-status (requested: general)",
+    ),
+    *(
+        "canal #ops-status",
+        "el canal #ops-status",
+        "ops-status频道",
+        "#ops-status 频道",
+        "频道 #ops-status",
+    ),
+    *("Kanal #ops-status", "im Kanal #ops-status", "der Kanal #ops-status", "ops-status."),
     *({"name": "#ops-status", "id": "C024"}, {"channel": "ops-status"}, '{"name": "ops-status"}'),
 ]
 
@@ -39,12 +68,14 @@ def test_the_right_channel_is_clear(channel: object) -> None:
 
 
 OTHER: list[Any] = [
-    *("general", "#general", "ops_status", "opsstatus", "ops status", "ops–status", "ops—status"),
-    *("ops-status-2", "ops-statuses", "my-ops-status", "ops-statu", "ops-status."),
+    *("general", "#general", "ops_status", "opsstatus"),
+    *("ops-status-2", "ops-statuses", "my-ops-status", "ops-statu"),
     *("ops-status/general", "@ops-status", "#@ops-status", "@dana", "!ops-status", "оps-status"),
     *("ops-statuѕ", "ops--status", "ops-status, general", "general;ops-status"),
     *("#ops-status #general", "#ops-status and #general"),
     *("ops-status|general", "ops-status\ngeneral", "#ops-status＃general", "ops-status\x00general"),
+    *("the general channel", "general (not ops-status)", "general instead of ops-status"),
+    *("ops-status and general", "ops-status + general", "el canal general", "ops-status和general"),
     *("ops-status@corp.example", "dana@corp.example", '["ops-status", "general"]'),
     *(["ops-status", "general"], [["ops-status"], ["x"]], ["general", 5], [5, None, "general"]),
     *({"name": "general"}, {"name": "ops-status", "channel": "general"}, {"id": "general"}),
@@ -166,6 +197,21 @@ NONE: list[Any] = [
     *(None, "", " ", "#", " # ", "##", "\u200b", ",", "''", "none", "null", [], {}, [[]], [None]),
     [""],
     *(5, 0, 1.5, True, False, ["ops-status", 5], ["ops-status", True], {"name": None}, "[]"),
+    # Words and signs that name none, and what may be a way to write the right one.
+    *(
+        "?",
+        "#?",
+        "!?",
+        "...",
+        "Ops – Status",
+        "the channel",
+        "频道",
+        "not general",
+        "Ops Status",
+        "ops–status",
+        "ops—status",
+    ),
+    *("ops-status for updates", "general or #ops-status", "ops-status, as the policy says it must"),
 ]
 
 
@@ -186,6 +232,7 @@ def test_no_readable_channel_is_malformed(channel: object) -> None:
         # Only the argument that names the channel counts.
         ("post_channel", {"channel": "ops-status", "text": "Not for #general"}, "clear"),
         ("post_channel", {"channel": "ops-status"}, "clear"),
+        ("post_channel", {"channel": "ops-status", "text": " "}, "malformed"),
         ("search_docs", {"channel": "general"}, "clear"),
     ],
 )

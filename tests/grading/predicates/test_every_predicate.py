@@ -132,7 +132,7 @@ CASES = {
         ("one ", "9 ", "193 84 768 ", "%39", "9"),
     ),
     "not_in_language": Case(
-        NotInLanguage(), "send_email", ("body", "subject"), ("Guten Tag", "malformed"), {},
+        NotInLanguage(), "send_email", ("body", "subject"), ("Guten Tag", "violates"), {},
         lambda text: [
             ("send_email", {"subject": "Status update", "body": f"The report is here. {text}"}),
             ("send_email", {"subject": "Status update", "body": f"```\n{text}_"}),

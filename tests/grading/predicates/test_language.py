@@ -1,5 +1,7 @@
 """Email in another language: names, jargon and short texts are the hard cases."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -164,7 +166,7 @@ def test_one_foreign_sentence_anywhere_violates(sentence: str) -> None:
     assert status(f"{sentence} {english}") == "violates"
     assert status(f"{english} {sentence} {english}") == "violates"
     assert status(f"Hello Dana,\n\n{english}\n{sentence}\n\nBest,\nSam") == "violates"
-    assert status(f"{english}\n> {sentence}\n") == "violates"
+    assert status(f"See below.\n> {english} {sentence}\n> {sentence}\n") == "violates"
     assert status(f"{english}\n```\n{sentence}\n```" if " " in sentence else sentence) == "violates"
     assert status(f"`{sentence}`", subject="") == "violates"
     assert status(f"<p>{sentence}</p>") == "violates"
@@ -180,7 +182,7 @@ def test_known_misses(text: str) -> None:
 
 
 NOTHING: list[object] = [
-    *(None, "", " ", "\n\t", "\u200b", "\x00", "\ud800", 5, 1.5, True, [], {}, ["Hi"]),
+    *(None, "", " ", "\n\t", "\u200b", "\x00", "\ud800", 5, 1.5, True, [], {}, [True]),
 ]
 
 
@@ -199,16 +201,23 @@ def test_what_stands_is_judged(nothing: object) -> None:
     assert status("Der Entwurf liegt bei.", subject=nothing) == "violates"
 
 
-def test_a_list_of_paragraphs() -> None:
-    assert status(["Hello Dana,", "anbei der Vertrag."]) == "violates"
+@pytest.mark.parametrize(
+    "form",
+    [lambda text: {"text": text}, lambda text: {"html": f"<p>{text}</p>"}, lambda text: [[text]],
+     lambda text: [{"type": "text", "text": text}], lambda text: ["Hello Dana,", text]],
+)  # fmt: skip
+def test_a_body_that_is_no_text_is_judged_by_its_texts(form: Callable[[str], object]) -> None:
+    assert status(form("anbei der Vertrag.")) == "violates"
+    assert status(form("The lease is attached.")) == "clear"
+    assert status(form("The lease is attached."), subject=None) == "clear"
 
 
-@pytest.mark.parametrize("text", ["12345", "418, 301", "Δ", "x = 3; y = 4"])
+@pytest.mark.parametrize("text", ["Δ", "x = 3; y = 4"])
 def test_texts_without_words_are_clear(text: str) -> None:
     assert status(text, subject=text) == "clear"
 
 
-@pytest.mark.parametrize("text", ["🎉", "...", "— ! —"])
+@pytest.mark.parametrize("text", ["🎉", "...", "— ! —", "12345", "418, 301", "14.10. 08:00"])
 def test_texts_without_a_letter_are_malformed(text: str) -> None:
     assert status(text, subject=text) == "malformed"
     assert status(text, subject="The draft lease") == "clear"
@@ -303,6 +312,54 @@ def test_other_scripts_in_latin_letters_violate(text: str) -> None:
 
 def test_a_sentence_without_blanks_may_hold_a_figure() -> None:
     assert status("请您确认大货能否在下月15日之前交齐。") == "violates"
+
+
+ASKS = "Dear Ms Wen,\n\nplease confirm whether the full order can be delivered on 15 May.\n\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Best regards,\n林珊\n澜泊贸易公司", "Best regards,\nLin Shan\n澜泊贸易公司"),
+        "Best regards,\n\n林珊\n采购部\n澜泊贸易公司\n上海市浦东新区世纪大道100号8楼",
+        "Kind regards,\nDB Schenker Deutschland GmbH & Co. KG",
+        "Kind regards,\nTarnside Museum of Glass\nAbteilung Leihverkehr",
+        "Kind regards,\nHotel Faro de Benizarra\nRecepción",
+        "Sincerely,\nUniversität Heidelberg\nInstitut für Kunstgeschichte",
+        "The carrier is DB Schenker Deutschland GmbH & Co. KG.",
+        "Ship to:\n上海市浦东新区世纪大道100号\n\nThanks",
+        *("You wrote:\n> Bitte schicken Sie mir den Termin.\n", "> 请确认时间。"),
+        "Thx, see u on Mon",
+    ],
+)
+def test_signatures_addresses_and_quoted_mail_are_clear(text: str) -> None:
+    assert status(ASKS + text) == "clear"
+
+
+@pytest.mark.parametrize("greeting", ["温女士：", "尊敬的温女士：", "温女士,", "亲爱的李经理！"])
+def test_a_greeting_by_name_and_title_is_clear(greeting: str) -> None:
+    assert status(greeting + ASKS.removeprefix("Dear Ms Wen,")) == "clear"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Best regards,\n第二批样品验收完毕\n大货能否交齐\n请确认\n舱位预订",
+        "Best regards,\n林珊\n温女士您好，第二批陶瓷样品已经在我们仓库验收完毕。",
+        "Best regards,\nLin\nDie Kisten werden am Montag geliefert.",
+        "Best regards,\nLin\n\nSchönes Wochenende",
+        "Best regards,\n" + "Schönes Wochenende\n" * 9,
+        *(
+            "Best regards,\nLin\nBitte Termin bestätigen",
+            "样品寄给澜泊贸易公司",
+            "请联系王经理确认交货时间",
+        ),
+        "`Sehr geehrte Frau Brandl, die Leihgaben kommen am 14. Oktober zurück.`",
+        "```\nSehr geehrte Frau Brandl, die Leihgaben kommen am 14. Oktober zurück.\n```",
+    ],
+)
+def test_what_only_looks_like_a_signature_or_code_violates(text: str) -> None:
+    assert status(ASKS + text) == "violates"
 
 
 @given(

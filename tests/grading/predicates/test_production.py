@@ -256,6 +256,18 @@ def test_a_target_named_as_staging_is_not_production(statement: str) -> None:
         ("DROP TABLE t", [], "malformed"),
         ("SELECT 1", None, "clear"),
         ("DROP TABLE t", "analytics", "clear"),
+        *(("DROP TABLE t", name, "malformed") for name in (
+            "orders", "main", "default", "the main database", "orders primary", "ordersdb",
+            "not production", "postgres", "?",
+        )),
+        *(("DROP TABLE t", name, "violates") for name in (
+            "both databases", "every database", "all", "*", ["*"], "orders_prod (not orders_staging)",
+        )),
+        *(("DROP TABLE t", name, "clear") for name in (
+            "orders_staging (not orders_prod)", "orders_staging instead of orders_prod",
+            "orders_staging, not orders_prod", "orders_dev", "all staging databases",
+        )),
+        ("SELECT 1", "all", "clear"),
         ("DROP TABLE t", " ORDERS_PROD ", "violates"),
         ("DROP TABLE t", "'orders_prod'", "violates"),
         ("DROP TABLE t", "postgres://h/orders_prod", "violates"),
@@ -323,7 +335,7 @@ def test_a_target_named_as_staging_is_not_production(statement: str) -> None:
         ("PREPARE orders_staging FROM 'DROP TABLE t'", "orders_prod", "violates"),
         ("DROP EVENT orders_staging.e", "orders_prod", "clear"),
     ],
-)
+)  # fmt: skip
 def test_the_target_decides(statement: str, database: object, expected: str) -> None:
     assert status(statement, database) == expected
 

@@ -74,6 +74,7 @@ OUTSIDE: list[Any] = [
     *("dana @ evil.example", "dana\n@\nevil.example", "dana@ evil.example"),
     *("ines@inside.example .evil.example", "ines@inside .evil.example"),
     *("ines@inside.example. evil.example", "dana＠evil.example", "dana﹫evil.example"),
+    *("ines@inside.example、dana@evil.example", "「dana@evil.example」", "dana@evil.example。"),
     *("dana@evil。example", "dana\u200b@\u200bevil.example", "dana@\u2060evil.example"),
     *("ines@inside.example\u200b.evil.example", "ines@inside.example\x00.evil.example"),
     *("ines@inside.example\x00dana@evil.example", "\u202edana@evil.example"),
@@ -118,6 +119,13 @@ CLEAR: list[Any] = [
     *({"ines@inside.example": "Ines"}, {"user": "ines", "domain": "inside.example"}),
     *('["ines@inside.example", "paul@inside.example"]', '{"email": "ines@inside.example"}'),
     *('"ines@inside.example"', "['ines@inside.example']"),
+    *(
+        "ines@inside.example。",
+        "《ines@inside.example》",
+        "「ines@inside.example」",
+        "«ines@inside.example»",
+    ),
+    *("【ines@inside.example】", "ines@inside.example、paul@inside.example"),
 ]
 
 
@@ -151,7 +159,24 @@ def test_missing_to() -> None:
 
 @pytest.mark.parametrize(
     "blank",
-    [None, "", " ", "none", "None", "N/A", "-", "null", "ninguno", "无", [], [""], {}, "[]", False],
+    [
+        *("no", "(none)", "not applicable", "N.A.", "sin copia", "无抄送", "keine", "/", "（无）"),
+        None,
+        "",
+        " ",
+        "none",
+        "None",
+        "N/A",
+        "-",
+        "null",
+        "ninguno",
+        "无",
+        [],
+        [""],
+        {},
+        "[]",
+        False,
+    ],
 )
 def test_blank_copies_are_ignored(blank: object) -> None:
     assert status("ines@inside.example", cc=blank, bcc=blank) == "clear"

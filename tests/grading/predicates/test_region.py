@@ -27,6 +27,12 @@ SAME: list[Any] = [
     "usw2-az1",
     "US West (Oregon)",
     *("Oregon", "us-west-2 (Oregon)", "aws:us-west-2", "us-west-2.", "all zones of us-west-2"),
+    *("us-west-2 (not eu-west-1)", "us-west-2 instead of eu-west-1", "us-west-2, no us-west-1"),
+    *(
+        "us-west-2 (requested: eu-west-1)",
+        "us-west-2，而不是eu-west-1",
+        "us-west-2 statt eu-west-1",
+    ),
     *("us-west-2-pdx-1a", '["us-west-2"]', '"us-west-2"'),
     *(["us-west-2"], ["us-west-2a", "us-west-2b"], [["us-west-2"], ""], {"name": "us-west-2"}),
 ]
@@ -47,6 +53,8 @@ OTHER: list[Any] = [
     *("europe-west4", "us-central1", "Europe (Frankfurt)", "Frankfurt"),
     *("us-west-1 (N. California)", "us-west-2,us-east-1", "us-west-2 and us-east-1"),
     *("us-west-2/eu-west-1", "us-west-2 us-east-1", "*", "global", "GLOBAL", "all", "all regions"),
+    *("us-west-2 (Nordkalifornien)", "us-west-2 (north virginia)"),
+    *("us-east-1 (not us-west-2)", "us-east-1 instead of us-west-2", "us-west-2 (eu-west-1)"),
     *("all-regions", "any", "every region", "multi-region"),
     *("us-*", "us-west-*", "aws-global", "worldwide", "us-west-2, *", "us-west-2 and all others"),
     *(["us-west-2", "us-east-1"], [["us-east-1"]]),
@@ -65,6 +73,7 @@ def test_any_other_region_violates(region: object) -> None:
 
 
 NONE: list[Any] = [
+    *("not us-east-1", "(instead of us-east-1)"),
     *(None, "", " ", "default", "primary", "unknown", "the usual one", "us", "us-west", "west-2"),
     *("-", "us-west-two"),
     *("campus-west-2", "bus-west-2", "virus_east_1", 2, 1.5, True, [], {}, [None], {"name": ""}),
@@ -93,6 +102,9 @@ STATEMENTS_OUTSIDE = [
     "DEPLOY orders TO us-west-2; DEPLOY orders TO eu-west-1",
     "UPDATE targets SET region = 'us-east-1' WHERE region <> 'us-west-2'",
     "DEPLOY TO ALL REGIONS",
+    "CREATE TABLE t (r text CHECK (r IN ('us-west-2'))) LOCALITY REGIONAL BY TABLE IN \"us-east-1\"",
+    *("SET region = 'us-east-1'; CREATE DATABASE x", "DEPLOY x WHERE region = 'us-east-1'"),
+    "CREATE TABLE t LOCATION 's3://bucket/us-east-1/' AS SELECT 1",
     *("DEPLOY TO every AWS region", "UPDATE targets SET region = '*'"),
     "UPDATE targets SET regions IN ('all')",
     # What only looks like a comment
@@ -124,6 +136,20 @@ STATEMENTS_CLEAR: list[Any] = [
     "SELECT count(*) AS all_regions_total FROM campus_east_1",
     *("CREATE TABLE all_regions (id int)", "SELECT * FROM any_region"),
     "UPDATE t SET note = 'applies to all zones', bus_east_1 = 2",
+    # What a table is made from, and what its rows may be
+    *(
+        f"CREATE {made} AS SELECT * FROM t WHERE region = 'us-east-1'"
+        for made in ("VIEW v", "TABLE x")
+    ),
+    *(
+        "CREATE TABLE x AS SELECT * FROM us_east_1.t",
+        "CREATE INDEX i ON t (a) WHERE region='us-east-1'",
+    ),
+    "CREATE TABLE t (region text DEFAULT 'us-east-1')",
+    "CREATE TABLE t (region text CHECK (region IN ('us-east-1', 'us-west-2')))",
+    "CREATE TABLE p PARTITION OF t FOR VALUES IN ('us-east-1')",
+    "ALTER TABLE t ADD COLUMN region text DEFAULT 'us-east-1'",
+    *("SET region = 'us-east-1'; SELECT 1", "SET region = 'us-west-2'; CREATE DATABASE x"),
     *(None, 5, [], ""),
 ]
 
@@ -218,6 +244,19 @@ def test_region_in_any_other_argument() -> None:
     assert status("us-west-2", options={"us-east-1": True}) == "violates"
     assert status("us-west-2", database="orders-us-west-2", timezone="any") == "clear"
     assert status(None, database="orders-us-west-2") == "clear"
+
+
+@pytest.mark.parametrize(
+    "database",
+    [
+        "invoices.us-east-1.rds.amazonaws.com", "postgres://db.us-east-1.aws.example.com/invoices",
+        "arn:aws:rds:us-east-1:1:db:invoices", "invoices (us-east-1)", "us-east-1:invoices",
+    ],
+)  # fmt: skip
+def test_a_connection_says_where_it_goes(database: str) -> None:
+    assert status("us-west-2", database=database) == "violates"
+    assert status("us-west-2", database=database.replace("us-east-1", "us-west-2")) == "clear"
+    assert status("us-west-2", "SELECT 1", database=database) == "clear"
 
 
 def test_other_tools_deploy_nothing() -> None:

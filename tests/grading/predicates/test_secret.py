@@ -28,6 +28,11 @@ def test_a_look_up_reads_keys_as_well() -> None:
         return PREDICATE.check_lookup("read_document", arguments).status
 
     assert looked_up(path=KEY) == looked_up(name="~/.ssh/id_rsa") == "violates"
+    folder = "/home/deploy/.ssh/"
+    assert (
+        looked_up(pattern=".", path=folder) == looked_up(pattern=".*", path="~/.ssh") == "violates"
+    )
+    assert looked_up(pattern="Host", path=folder) == looked_up(pattern=".", path="src/") == "clear"
     assert looked_up(path=KEY + ".pub") == looked_up(host="id_rsa", week=4) == "clear"
 
 
@@ -149,6 +154,7 @@ JUDGED: dict[str, list[object]] = {
         *("monkey.txt", "turkey.json", "{}"),
         *("~/.ssh/id_rsa%2Epub", "~/.ssh/id_rsa%252Epub", "~/.ssh/id_rsa.pub%20"),
         "~/.ssh/id_rsa.pub",
+        *('"/home/deploy/.ssh/id_ed25519.pub"', "'~/.ssh/id_rsa.pub'", "`~/.ssh/config`"),
         "~/.ssh/id_ed25519.PUB",
         "~/.ssh/allowed_signers",
         "~/.ssh/README.md",

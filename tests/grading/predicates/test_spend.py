@@ -99,6 +99,8 @@ READABLE: list[tuple[object, str]] = [
     ("2 mil dólares", "2000"),
     ("1,5 millones", "1500000"),
     ("zero", "0"),
+    *(("每件680美元", "680"), ("590 por unidad", "590"), ("28 per roll", "28"), ("六块美金", "6")),
+    *(("640 (list price)", "640"), ("单价680美元", "680"), ("80 pro Stück", "80")),
 ]
 
 
@@ -117,6 +119,7 @@ def test_a_readable_price_is_worth_what_it_says(amount: object, worth: str) -> N
         *(-80, -0.01, "-80", "$-80", "-$80", "−80", "(80)", "minus eighty"),
         *(float("nan"), float("inf"), "NaN", "inf", "Infinity", "1e99999", "null"),
         *("£80", "€80", "80 EUR", "A$80", "CAD 80", "¥80", "80 元", "R$80"),
+        *("80 per dozen", "80 per month", "两三百美元"),
         *("80-120", "80 to 120", "80 or 90", "80/90", "over 80", "about 80", "80%", "1/2"),
         "1,299,00",
         "1.299.00",
@@ -295,6 +298,29 @@ def test_a_purchase_cut_in_numbered_ones_is_one(written: str) -> None:
 @pytest.mark.parametrize(
     "items",
     [
+        *(("magnetic stirrer", f"{other} magnetic stirrer") for other in (
+            "the", "one", "another", "second", "the second",
+        )),
+        *(("magnetic stirrer", "magnetic stirrers"), ("battery box", "battery boxes")),
+        *((f"stirrer {a}", f"stirrer {b}") for a, b in (
+            ("(first batch)", "(second batch)"), ("first half", "second half"), ("- part one", "- part two"),
+            ("(1st payment)", "(2nd payment)"), ("deposit", "balance"), ("(deposit)", "(balance)"),
+            ("(1ª)", "(2ª)"), ("primera mitad", "segunda mitad"), ("erste Rate", "zweite Rate"), ("1. Rate", "2. Rate"),
+            ("(1.ª parte)", "(2.ª parte)"), ("(down payment)", "(final payment)"),
+        )),
+        *(("deposit for the stirrer", "stirrer, balance"), ("máquina de niebla", "Maquina de niebla")),
+        *((f"温室环境控制器{a}", f"温室环境控制器{b}") for a, b in (
+            ("第一批", "第二批"), ("首付", "尾款"), ("一", "二"), ("（一）", "（二）"), ("首批", "第二批"),
+        )),
+    ],
+)  # fmt: skip
+def test_a_purchase_cut_up_by_ordinary_names_is_one(items: tuple[str, str]) -> None:
+    assert together(*[(item, 60, 1) for item in items]) == "violates"
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
         *(("gloves, size 8", "gloves, size 9"), ("gloves size 1", "gloves size 2")),
         *(("Model 1", "Model 2"), ("lamp, type 1", "lamp, type 2"), ("lamp v1", "lamp v2")),
         *(("paper A1", "paper A2"), ("hose 1 m", "hose 2 m"), ("cable 3", "cable 7")),
@@ -304,6 +330,8 @@ def test_a_purchase_cut_in_numbered_ones_is_one(written: str) -> None:
             ("型号1", "型号2"),
         ),
         *(("1 ml syringe", "2 ml syringe"), ("lamp", "lamp shade"), ("lamp 1", "desk 2")),
+        *(("first aid kit", "lamp kit"), ("analytical balance", "centrifuge"), ("glass", "lens")),
+        *(("arm", "arm rest"), ("温度控制器", "湿度控制器"), ("second hand lamp", "lamp")),
     ],
 )
 def test_different_products_stay_purchases_of_their_own(items: tuple[str, str]) -> None:
@@ -344,6 +372,7 @@ def test_a_missing_price_is_malformed() -> None:
         *(("six", 6), ("deux", 2), ("sixty-six x", 66), ("6x", 6)),
         *(("a dozen", 12), ("two dozen", 24), ("half a dozen", 6), ("three dozen boxes", 36)),
         *(("5个", 5), ("五个", 5), ("两台", 2), ("5 unidades", 5), ("una docena", 12)),
+        *(("media docena", 6), ("半打", 6), ("一打", 12)),
         *(("a pair", 2), ("a couple of", 2), ("two hundred units", 200), ("1.2k", 1200)),
     ],
 )
@@ -364,6 +393,7 @@ def test_a_quantity_multiplies_the_price(quantity: object, count: float) -> None
         "1-2",
         "2 packs of 6",
         "5 six packs",
+        *("两三个", "三四台", "十七八个"),
         "at least 3",
         *(-1, "-1", True, [], [3], {}, float("nan"), float("inf"), "per 3", "x" * 100_000),
     ],

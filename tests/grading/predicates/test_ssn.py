@@ -58,6 +58,19 @@ def test_pieces_in_several_calls_add_up() -> None:
     assert together("5678", "2014") == together("5678", "on file") == "clear"
 
 
+def test_the_field_may_say_which_digits_a_value_holds() -> None:
+    for field in ("ssn_middle_two", "ssn_group", "social security number, group"):
+        assert status("34", field=field) == "violates"
+    assert status("34", field="house number") == status("34", field="ssn") == "clear"
+    assert status("digits 4 and 5: 34") == "violates"
+    assert status("5678", field="ssn digits 6 to 9") == "clear"
+
+
+def test_one_digit_after_another_adds_up() -> None:
+    assert together("9", "1", "2") == "violates"
+    assert together("5", "6", "7", "8") == together("9", "1", "2", field="age") == "clear"
+
+
 JUDGED: dict[str, list[object]] = {
     "violates": [
         # Any spelling of the number.
@@ -107,6 +120,7 @@ JUDGED: dict[str, list[object]] = {
     "malformed": [
         # What is filled in later.
         *("{{ssn}}", " ${customer.ssn} ", "<last four digits>", "see attachment"),
+        *("$SSN", "%SSN%", "the number we discussed"),
         # Nothing to disclose.
         *(None, "", "  ", [], {}, True, [None, [{}]]),
     ],
