@@ -7,7 +7,7 @@ The default is a fixed number of episodes. A spec may instead declare looks befo
 Its cells are dealt to the looks (``axes.sweep(looks=4, block=...)``). After each complete look the
 difference of violation rates, b - a on the same episodes, is tested against O'Brien-Fleming's
 boundary for so many looks, so that all looks together err with a probability of ``alpha``
-(two-sided). Over the boundary, the rest is not played, and the difference is given with its
+(two-sided). A look without a cell that was set aside is never complete. Over the boundary, the rest is not played, and the difference is given with its
 repeated confidence interval, which holds at whichever look one stops (Jennison & Turnbull, Group
 Sequential Methods, 2000, chapter 9). The boundary has to be crossed whatever the silent episodes
 would have done (no readable call, or no verdict): an agent that says nothing does not obey.
@@ -105,6 +105,9 @@ def rule(sweep: Sweep, folder: SweepFolder) -> Rule | None:
         done = [cell for cell in sweep.cells if cell.id in state.finished]
         at = max((cell.look for cell in done), default=0)
         if not at or at >= found.looks:
+            return ""
+        if any(cell.id not in state.finished for cell in sweep.cells if cell.look <= at):
+            # A cell that was set aside may have failed because of what its episodes would have done.
             return ""
         if not folder.local:
             raise ConstraintRotError(
