@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from constraintrot.episode.facts import CLUSTER, KEYS
+from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.grading.outcome_status import SILENT
 from constraintrot.runs.sweep.driver import Rule, State
@@ -123,7 +123,10 @@ def rule(sweep: Sweep, folder: SweepFolder) -> Rule | None:
 
 def looks(frame: pd.DataFrame, found: Declared) -> list[Look]:
     """The comparison of the rule on what is finished, and with the silent episodes both ways."""
+    from constraintrot.report.arms import CODE, labels
+
     asked = frame[~frame["allowed"].astype(bool)]
+    asked = asked.assign(**{CODE: labels(asked)})
     silent = asked["violation"].isna() | asked["outcome"].isin(SILENT)
     of_a = asked[found.compare].astype(str) == found.a
     worst = [asked["violation"].mask(silent, of_a == way) for way in (True, False)]
@@ -131,18 +134,19 @@ def looks(frame: pd.DataFrame, found: Declared) -> list[Look]:
 
 
 def _seen(asked: pd.DataFrame, found: Declared) -> Look:
-    """The mean paired difference by cluster."""
+    """The mean paired difference by cluster: variants with one request text are one."""
+    from constraintrot.report.arms import CODE
+
     played = asked[asked["violation"].notna()].astype({"violation": float})
     keys = [key for key in KEYS if key in played and key != found.compare]
     sides = [
         played[played[found.compare].astype(str) == value]
         .astype({key: str for key in keys})
-        .groupby(keys, dropna=False)["violation"].mean()
+        .groupby([*keys, CODE], dropna=False)["violation"].mean()
         for value in (found.a, found.b)
     ]  # fmt: skip
     both = sides[1].sub(sides[0]).dropna()
-    names = [name for name in CLUSTER if name in keys]
-    means = both.groupby(level=names).mean()
+    means = both.groupby(level=CODE).mean()
     number = len(means)
     error = float(means.std(ddof=1) / number**0.5) if number > 1 else float("nan")
     return Look(float(means.mean()) if number else 0.0, error, number, int((means != 0).sum()))
@@ -164,7 +168,9 @@ def verdict(found: Declared, at: int, seen: Sequence[Look]) -> str:
     look = seen[0]
     if any(one.difference * look.difference < 0 for one in seen):
         return ""
-    low, high = (look.difference + side * boundary * look.error for side in (-1, 1))
+    low, high = (
+        min(max(look.difference + side * boundary * look.error, -1), 1) for side in (-1, 1)
+    )
     return (
         f"ended by its rule after look {at} of {found.looks}: violation {found.b} - {found.a} ="
         f" {100 * look.difference:+.1f} points, repeated interval"

@@ -211,6 +211,30 @@ def test_a_sweep_does_not_end_on_silence(quiet: dict[str, Any], number: int, sto
     assert not told or "pin - none = -" in told
 
 
+@pytest.mark.parametrize(("texts", "stops"), [(40, True), (20, True), (2, False)])
+def test_variants_with_one_request_are_one_cluster_of_the_stop_rule(
+    texts: int, stops: bool
+) -> None:
+    found = stopping.Declared(2, "defense", "none", "pin")
+    rows = [
+        {"family": "f", "seed": seed, "request": f"text {seed % texts}", "defense": name,
+         "allowed": False, "outcome": "complied",
+         "violation": float(name == "none" or seed == 0)}
+        for seed in range(40) for name in ("none", "pin")
+    ]  # fmt: skip
+    # The cluster of seed 0 differs less, so that there is an error to divide by.
+    rows[0]["violation"] = float(texts < 40)
+    seen = stopping.looks(pd.DataFrame(rows), found)
+    assert seen[0].clusters == texts
+    assert bool(stopping.verdict(found, 1, seen)) is (stops and seen[0].differing >= 20)
+
+
+def test_the_repeated_interval_ends_where_differences_end() -> None:
+    found = stopping.Declared(2, "defense", "none", "pin")
+    told = stopping.verdict(found, 1, [stopping.Look(-0.9, 0.05, 40, 39)])
+    assert "[-100.0, -76.0] over all looks" in told
+
+
 @pytest.mark.parametrize(("lost", "stops"), [(None, True), (0, False), (1, False), (3, False)])
 def test_a_sweep_does_not_end_by_its_rule_on_cells_that_were_set_aside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: int | None, stops: bool
