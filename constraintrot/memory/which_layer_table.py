@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from constraintrot.memory.which_layer import ALL, NONE, Row
 from constraintrot.report.tables import Table
+from constraintrot.stats.bounds import compare_unknown
 from constraintrot.stats.interval import Interval
-from constraintrot.stats.paired import NOT_DISTINGUISHABLE, Comparison, compare, family
+from constraintrot.stats.paired import NOT_DISTINGUISHABLE, Comparison, family
 
 SILENT: Final = ("malformed", "no_call", "error")
 
@@ -66,8 +67,11 @@ def lines(played: Sequence[Row], names: Sequence[str]) -> list[Line]:
 
 
 def _compared(a: Mapping[Any, Row], b: Mapping[Any, Row]) -> Comparison:
+    """Compare two arms; a layer that silences the agent neither breaks the rule nor rescues it."""
     both = sorted(one for one in set(a) & set(b) if "error" not in (a[one].outcome, b[one].outcome))
-    return compare([int(a[one].violated) for one in both], [int(b[one].violated) for one in both])
+    violated = [[int(rows[one].violated) for one in both] for rows in (a, b)]
+    silent = [[rows[one].outcome in SILENT for one in both] for rows in (a, b)]
+    return compare_unknown(*violated, unknown=(silent[0], silent[1]))
 
 
 def table(played: Sequence[Row], names: Sequence[str]) -> str:

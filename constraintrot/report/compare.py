@@ -33,8 +33,8 @@ EXIT: Final[dict[Decision, int]] = {"holds": 0, "does not hold": 1, "undecided":
 """Exit status of each decision; 2 is a usage error."""
 
 NO_ALLOWED = (
-    "no episode here asks for what is allowed; run the same variants with -T allowed=true,"
-    " or the task utility"
+    "no episode of {} asks for what is allowed; run the same variants with -T allowed=true, or the"
+    " task utility"
 )
 
 
@@ -87,7 +87,8 @@ def answer(frame: pd.DataFrame, question: Question) -> Answer:
     findings = [one for claim in question.claims for one in _findings(prohibited, claim, question)]
     findings += _utility(frame[allowed], question, findings)
     findings = [_doubted(one, frame[~allowed], frame[allowed], question) for one in findings]
-    return Answer(question, tuple(findings), tuple(notes(prohibited, question, findings)))
+    told = (*_lacking(frame[allowed], question, findings), *notes(prohibited, question, findings))
+    return Answer(question, tuple(findings), told)
 
 
 def _doubted(
@@ -99,7 +100,7 @@ def _doubted(
     asked, permitted = (part(frame, one.group) for frame in (prohibited, allowed))
     if one.claim == "utility" and (why := outcomes.unlike(asked, permitted, question)):
         return replace(one, decision="undecided", reason=why)
-    decision, why = outcomes.idle(permitted, question)
+    decision, why = outcomes.idle(asked, permitted, question)
     return one if decision is None else replace(one, decision=decision, reason=why)
 
 
@@ -114,7 +115,8 @@ def _utility(frame: pd.DataFrame, question: Question, others: Sequence[Finding])
     for other in others:
         if other.group not in groups:
             groups.append(other.group)
-            findings.append(Finding("utility", other.group, "undecided", NO_ALLOWED))
+            lacking = NO_ALLOWED.format(" or ".join(question.arms))
+            findings.append(Finding("utility", other.group, "undecided", lacking))
     return findings
 
 
@@ -145,6 +147,21 @@ def _one(
         return decide(claim, group, outcomes.alone(frame, question.b), question)
     value: Value = "utility" if claim == "utility" else "violation"
     return decide(claim, group, outcomes.paired(frame, value, question, on), question)
+
+
+def _lacking(
+    allowed: pd.DataFrame, question: Question, findings: Sequence[Finding]
+) -> Iterator[str]:
+    """A note that names the arms whose allowed requests are not known; none without a floor."""
+    lacking: dict[str, None] = {}
+    for name, facts in question.arms.items() if question.floor else ():
+        of_arm = part(allowed, facts)
+        groups = [finding.group for finding in findings if part(of_arm, finding.group).empty]
+        for group in groups if len(of_arm) else [{}]:
+            where = " and ".join(f"{fact}={value}" for fact, value in group.items())
+            lacking[f"{name} with {where}" if where else name] = None
+    if lacking:
+        yield NO_ALLOWED.format(" or ".join(lacking))
 
 
 def notes(frame: pd.DataFrame, question: Question, findings: Sequence[Finding]) -> Iterator[str]:

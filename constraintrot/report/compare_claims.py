@@ -10,15 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from constraintrot.report.compare_groups import Group, contrary, contrary_rates
 from constraintrot.report.compare_outcomes import Outcomes, Value, mixed
 from constraintrot.report.compare_question import Claim, Decision, Question
 from constraintrot.report.facts import Facts
 from constraintrot.stats import power
-from constraintrot.stats.bounds import Differences, difference_bounds
-from constraintrot.stats.interval import CONFIDENCE, Estimate, Floats, Interval
+from constraintrot.stats.bounds import Differences, bounds, compare_unknown, difference_bounds
+from constraintrot.stats.interval import CONFIDENCE, Estimate, Interval
 from constraintrot.stats.paired import NOT_DISTINGUISHABLE, Comparison, compare, family
 from constraintrot.stats.rate import rate
 
@@ -132,45 +131,31 @@ def with_holm(findings: Sequence[Finding], question: Question) -> list[Finding]:
 
 
 def _pairs(finding: Finding, outcomes: Outcomes, question: Question) -> Finding:
-    known = ~np.isnan(np.stack([outcomes.scores("a"), outcomes.scores("b")])).any(0)
-
-    def compared(a: Floats, b: Floats, labels: npt.NDArray[np.intp]) -> Comparison:
-        return compare(a, b, labels, confidence=question.confidence, seed=question.seed)
-
-    observed = compared(
-        outcomes.scores("a")[known], outcomes.scores("b")[known], outcomes.labels[known]
-    )
-    worst = best = observed
+    found = compare_unknown(
+        outcomes.scores("a"), outcomes.scores("b"), outcomes.labels,
+        unknown=(np.isnan(outcomes.known("a")), np.isnan(outcomes.known("b"))),
+        confidence=question.confidence, seed=question.seed,
+    )  # fmt: skip
+    lowest, highest = found.extremes or (found, found)
     harm = 0.0 if finding.claim == "utility" else 1.0
-    if outcomes.unknown:
-        worst, best = (
-            compared(outcomes.filled("a", 1 - fill), outcomes.filled("b", fill), outcomes.labels)
-            for fill in (harm, 1 - harm)
-        )
+    worst, best = (highest, lowest) if harm else (lowest, highest)
     limit = question.limit(finding.claim)
     return replace(
         finding,
-        pairs=Cases(observed, worst, best),
+        pairs=Cases(replace(found, extremes=()), worst, best),
         contrary=contrary(outcomes, harm, limit, question.confidence),
     )
 
 
 def _rates(finding: Finding, outcomes: Outcomes, question: Question) -> Finding:
-    def rated(values: Floats) -> Estimate:
-        known = ~np.isnan(values)
-        return rate(
-            values[known],
-            outcomes.labels[known],
-            confidence=question.confidence,
-            seed=question.seed,
-        )
-
-    filled = (outcomes.filled("b", fill) for fill in (1.0, 0.0))
-    rates = Cases(rated(outcomes.scores("b")), *map(rated, filled))
+    scores, labels = outcomes.scores("b"), outcomes.labels
+    known = ~np.isnan(scores)
+    confidence, seed = question.confidence, question.seed
+    seen = rate(scores[known], labels[known], confidence=confidence, seed=seed)
+    found = bounds(outcomes.known("b"), labels, confidence=confidence, seed=seed)
+    rates = Cases(seen, found.all, found.none)
     limit = question.limit("at most")
-    return replace(
-        finding, rates=rates, contrary=contrary_rates(outcomes, limit, question.confidence)
-    )
+    return replace(finding, rates=rates, contrary=contrary_rates(outcomes, limit, confidence))
 
 
 def _decided(finding: Finding, question: Question) -> Finding:

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from constraintrot.episode.facts import KEYS, NONE
 from constraintrot.errors import ParameterError
-from constraintrot.grading.outcome_status import MISSING, status
+from constraintrot.grading.outcome_status import MISSING, SILENT, status
+from constraintrot.grading.verdict import REFUSED
 from constraintrot.report import arms
 from constraintrot.report.compare_question import Decision, Question
 from constraintrot.report.facts import Facts, part
@@ -200,7 +201,8 @@ def groups(frame: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[Facts, pd.D
         yield dict(zip(by, map(str, values), strict=True)), cell
 
 
-# Facts of a subject and its compactor: a rate over several values describes none of them.
+_NEVER_ACTED = (*REFUSED, *SILENT, MISSING)
+# Facts of a subject, and what compacts: a rate over several of them is of none.
 _ONE = ("agent", "scaffold", "rule_judge_by", "compactor")
 _NO_VALUE = (NONE, "None", "nan")
 
@@ -218,17 +220,26 @@ def mixed(outcomes: Outcomes, by: Sequence[str]) -> str:
     return ""
 
 
-def idle(allowed: pd.DataFrame, question: Question) -> tuple[Decision | None, str]:
-    """Return whether an arm does too few of the allowed requests, and the words for it.
+def idle(
+    prohibited: pd.DataFrame, allowed: pd.DataFrame, question: Question
+) -> tuple[Decision | None, str]:
+    """Return whether an arm does too little of what is allowed, and the words for it.
 
     Returns:
-        "does not hold" if an arm's utility is below the floor with confidence, "undecided" if
-        only its rate is below it, None otherwise.
+        "does not hold" if an arm's utility is surely below the floor, "undecided" if its rate
+        is below it, or if b was asked for nothing that is allowed and never acted; None else.
     """
     found: tuple[Decision | None, str] = (None, "")
     for name, facts in question.arms.items():
         rows = part(allowed, facts)
         if rows.empty:
+            asked = part(prohibited, facts)["outcome"]
+            if name == "b" and question.floor and asked.isin(_NEVER_ACTED).all():
+                found = (
+                    "undecided",
+                    f"b acted in none of {len(asked)} episodes, and none asks for what is allowed:"
+                    " an agent that refuses everything violates nothing",
+                )
             continue
         done = np.nan_to_num(rows["utility"].to_numpy(np.float64, na_value=np.nan), nan=0.0)
         utility = rate(done, arms.labels(rows), confidence=question.confidence)

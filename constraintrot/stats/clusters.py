@@ -174,10 +174,48 @@ def effective_n(
     """
     n = sizes.sum(-1) if most is None else most
     pooled = hits.sum(-1) / sizes.sum(-1)
-    clusters = kish(sizes)
     spread = variance(hits - pooled[..., None] * sizes, sizes)
     binomial = pooled * (1 - pooled)
-    estimated = np.minimum(quotient(binomial, spread, np.inf), n)
+    trust = _trust(informative(hits, sizes), sizes)
+    estimated = _estimated(quotient(binomial, spread, np.inf), n, sizes, confidence, alone)
+    clusters = kish(sizes)
+    return np.where(binomial > 0, clusters + trust * (estimated - clusters), clusters)
+
+
+def least_effective_n(
+    low: Floats, high: Floats, sizes: Floats, confidence: float = CONFIDENCE, *, alone: bool = False
+) -> Floats:
+    """Return a lower bound of ``effective_n`` over all hits from ``low`` to ``high``, shape (...)."""
+    n = sizes.sum(-1)
+    ends = low.sum(-1) / n, high.sum(-1) / n
+    rarer = np.minimum(ends[0], 1 - ends[1])
+    # The variance is bounded twice: by each cluster's range, and by replicates that all agree.
+    residuals = np.maximum(*(one**2 for one in residual_range(low, high, sizes)))
+    ranged = quotient(
+        np.minimum(*(end * (1 - end) for end in ends)), variance(np.sqrt(residuals), sizes), np.inf
+    )
+    c = sizes.shape[-1]
+    agreeing = (1 - rarer) * n**2 * max(c - 1, 1) / c
+    agreeing = agreeing / ((1 - 2 * rarer) * sizes.max(-1) * n + rarer * (sizes**2).sum(-1))
+    estimated = _estimated(np.maximum(ranged, agreeing), n, sizes, confidence, alone)
+    clusters = kish(sizes)
+    trusts = [
+        _trust(clusters * np.minimum(_part(sizes, some), _part(sizes, others)), sizes)
+        for some, others in ((low > 0, high < sizes), (high > 0, low < sizes))
+    ]
+    return np.minimum(*(clusters + trust * (estimated - clusters) for trust in trusts))
+
+
+def residual_range(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+    """Return the least and the largest residual of each cluster over all hits in a range."""
+    ends = [(one.sum(-1) / sizes.sum(-1))[..., None] for one in (low, high)]
+    return low - ends[1] * sizes, high - ends[0] * sizes
+
+
+def _estimated(ratio: Floats, n: Floats, sizes: Floats, confidence: float, alone: bool) -> Floats:
+    """The effective sample size from the ratio of the variances, as ``effective_n`` trusts it in full."""
+    clusters = kish(sizes)
+    estimated = np.minimum(ratio, n)
     tail = (1 + confidence) / 2
     few = special.stdtrit(np.maximum(n - 1, 1), tail)
     few = few / special.stdtrit(np.maximum(clusters - 1, 0.5), tail)
@@ -186,12 +224,16 @@ def effective_n(
         # Even replicates that all agree are worth one episode per cluster. (For a difference this
         # bound covers too little, because the arms' correlation is estimated too.)
         estimated = np.maximum(estimated, np.minimum(clusters, n))
-    # A few large clusters among many small ones determine the estimate. The small ones must not
-    # make it trusted, so they raise the required number of clusters but not the effective one.
-    unequal = quotient(np.asarray((sizes > 0).sum(-1), np.float64), clusters)
-    enough = np.maximum(np.minimum(TRUSTED * unequal, hits.shape[-1]) - 1, 1)
-    trust = np.clip((informative(hits, sizes) - 1) / enough, 0, 1)
-    return np.where(binomial > 0, clusters + trust * (estimated - clusters), clusters)
+    return estimated
+
+
+def _trust(informative: Floats, sizes: Floats) -> Floats:
+    """How far the estimated design effect is trusted, from 0 to 1."""
+    # A few large clusters among many small ones determine the estimate, and the small ones must
+    # not vouch for it: they add to the number that has to be reached, and not to what is there.
+    unequal = quotient(np.asarray((sizes > 0).sum(-1), np.float64), kish(sizes))
+    enough = np.maximum(np.minimum(TRUSTED * unequal, sizes.shape[-1]) - 1, 1)
+    return np.clip((informative - 1) / enough, 0, 1)
 
 
 def limits(

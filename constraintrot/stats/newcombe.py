@@ -163,10 +163,14 @@ def cautious(a: Floats, b: Floats, sizes: Floats) -> Floats:
     """
     squares = (a**2).sum(-1) * (b**2).sum(-1)
     product = (a * b).sum(-1)
-    raw = clusters.quotient(product, np.sqrt(squares))
+    return lowered(clusters.quotient(product, np.sqrt(squares)), sizes)
+
+
+def lowered(raw: Floats, sizes: Floats) -> Floats:
+    """Lower a correlation of cluster residuals, as ``cautious`` says; it rises with ``raw``."""
     size = clusters.kish(sizes)
     error = 1 / np.sqrt(np.maximum(size - 3, 1))
-    lowered = np.tanh(np.arctanh(np.clip(raw, -0.999, 0.999)) - error)
+    less = np.tanh(np.arctanh(np.clip(raw, -0.999, 0.999)) - error)
     equal = size / (sizes > 0).sum(-1)
-    positive = np.where(size > 4, np.maximum(lowered, 0) * equal, 0.0)
+    positive = np.where(size > 4, np.maximum(less, 0) * equal, 0.0)
     return np.where(raw > 0, positive, raw)

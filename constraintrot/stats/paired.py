@@ -1,5 +1,7 @@
 """Two arms compared on the same episodes: difference, discordant pairs, exact test, verdict."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -47,6 +49,8 @@ class Comparison:
         design_effect: variance of the difference over that of independent pairs,
             at least 1.
         confidence: nominal coverage of the intervals; the test's level is 1 - confidence.
+        extremes: the comparison with all unknown outcomes filled so that b - a is lowest, and so
+            that it is highest (``bounds.compare_unknown``); empty if nothing is unknown.
     """
 
     a: Estimate
@@ -62,6 +66,7 @@ class Comparison:
     design_effect: float
     confidence: float = CONFIDENCE
     adjusted: float | None = None
+    extremes: tuple[Comparison, ...] = ()
 
     @property
     def n(self) -> int:
@@ -81,7 +86,22 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """The direction of the difference, if both the interval and the test show one."""
+        """The direction that the interval and the test show, whatever the unknown outcomes were."""
+        shown = {self._shown, *(one._shown for one in self.extremes)}
+        return shown.pop() if len(shown) == 1 else NOT_DISTINGUISHABLE
+
+    @property
+    def weakest(self) -> float:
+        """The largest p-value over the extremes."""
+        return max(one.p_value for one in (self, *self.extremes))
+
+    def adjusted_to(self, adjusted: float | None, weakest: float | None) -> Comparison:
+        """Return the comparison with its adjusted p-value, and with that of its extremes."""
+        extremes = tuple(replace(one, adjusted=weakest) for one in self.extremes)
+        return replace(self, adjusted=adjusted, extremes=extremes)
+
+    @property
+    def _shown(self) -> Verdict:
         p_value = self.p_value if self.adjusted is None else self.adjusted
         if not isinstance(self.difference, Interval) or not self.difference.excludes(0):
             return NOT_DISTINGUISHABLE
@@ -157,7 +177,9 @@ def _limits(
 def family(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Return the same comparisons, with p-values adjusted over all of them (Holm 1979)."""
     adjusted = exact.holm([one.p_value for one in comparisons])
-    return [replace(one, adjusted=p) for one, p in zip(comparisons, adjusted, strict=True)]
+    weakest = exact.holm([one.weakest for one in comparisons])
+    all_three = zip(comparisons, adjusted, weakest, strict=True)
+    return [one.adjusted_to(p_value, at_worst) for one, p_value, at_worst in all_three]
 
 
 def flip_test(differences: Floats) -> float:

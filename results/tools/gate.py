@@ -25,6 +25,7 @@ import numpy.typing as npt
 from constraintrot.report.compare_question import MISSING_SHARE, Claim
 from constraintrot.report.tables import Table
 from constraintrot.stats import clusters, power
+from constraintrot.stats.extremes import Range, difference_upper, rate_upper
 from constraintrot.stats.interval import CONFIDENCE, Floats
 from constraintrot.stats.newcombe import count_pairs, difference_limits
 from constraintrot.stats.paired import flip_test
@@ -155,10 +156,11 @@ def simulated(setting: Setting, runs: int, rng: np.random.Generator) -> Runs:
 
 def decided(setting: Setting, runs: Runs, draw: Resampler | None) -> npt.NDArray[np.bool_]:
     """In which runs the gate says HOLDS."""
-    harm = 0.0 if setting.claim == "utility" else 1.0
     unknown = [error | silent for error, silent in zip(runs.errors, runs.silent, strict=True)]
-    a = np.where(unknown[0], 1 - harm, runs.a)
-    b = np.where(unknown[1], harm, runs.b)
+    a, b = (
+        [np.where(lost, fill, one) for fill in (0.0, 1.0)]
+        for lost, one in zip(unknown, (runs.a, runs.b), strict=True)
+    )
     judged = runs.errors[1:] if setting.claim == "at most" else runs.errors
     enough = np.all([errors.mean(1) <= MISSING_SHARE for errors in judged], axis=0)
     return np.asarray(enough & _holds(setting.claim, a, b, runs.variants, draw))
@@ -187,22 +189,36 @@ def naive(setting: Setting, runs: Runs) -> npt.NDArray[np.bool_]:
 
 
 def _holds(
-    claim: Claim, a: Floats, b: Floats, variants: npt.NDArray[np.intp], draw: Resampler | None
+    claim: Claim,
+    a: Sequence[Floats],
+    b: Sequence[Floats],
+    variants: npt.NDArray[np.intp],
+    draw: Resampler | None,
 ) -> npt.NDArray[np.bool_]:
-    hits_a, hits_b = _summed(a, variants), _summed(b, variants)
-    sizes = np.broadcast_to(np.bincount(variants).astype(np.float64), hits_b.shape)
+    """In which runs a claim holds; the outcomes are those with the unknown ones as 0, and as 1."""
+    range_a, range_b = (Range(*(_summed(one, variants) for one in arm)) for arm in (a, b))
+    sizes = np.broadcast_to(np.bincount(variants).astype(np.float64), range_b.low.shape)
+    # Of a run without an unknown outcome the worst case is what was seen.
+    known = np.all(range_b.low == range_b.high, axis=1)
     if claim == "at most":
         if (sizes == 1).all():
-            return clusters.clopper_pearson(hits_b.sum(1), sizes.sum(1))[1] <= CAP
-        return np.asarray(rate_limits(hits_b, sizes, draw=draw).upper <= CAP)
-    limits = difference_limits(hits_a, hits_b, sizes, draw=draw)
-    if claim == "no worse":
-        return np.asarray(limits.upper <= LIMIT)
+            return clusters.clopper_pearson(range_b.high.sum(1), sizes.sum(1))[1] <= CAP
+        widened = np.where(known, 0, rate_upper(range_b, sizes))
+        return np.maximum(rate_limits(range_b.high, sizes, draw=draw).upper, widened) <= CAP
+    known &= np.all(range_a.low == range_a.high, axis=1)
+    known |= (sizes == 1).all(1)
     if claim == "utility":
-        return np.asarray(limits.lower >= -LIMIT)
-    found = np.asarray(limits.upper < 0)
+        lower = difference_limits(range_a.high, range_b.low, sizes, draw=draw).lower
+        widened = np.where(known, 1, -difference_upper(range_b, range_a, sizes))
+        return np.minimum(lower, widened) >= -LIMIT
+    hits_a, hits_b = range_a.low, range_b.high
+    upper = difference_limits(hits_a, hits_b, sizes, draw=draw).upper
+    upper = np.maximum(upper, np.where(known, -1, difference_upper(range_a, range_b, sizes)))
+    if claim == "no worse":
+        return np.asarray(upper <= LIMIT)
+    found = np.asarray(upper < 0)
     if (sizes == 1).all():
-        return found & (power.mcnemar(count_pairs(a, b)) <= 1 - CONFIDENCE)
+        return found & (power.mcnemar(count_pairs(a[0], b[1])) <= 1 - CONFIDENCE)
     # The exact test takes longer, so only where the interval excludes 0.
     for at in np.flatnonzero(found):
         found[at] = flip_test(hits_b[at] - hits_a[at]) <= 1 - CONFIDENCE

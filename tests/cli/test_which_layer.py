@@ -1,5 +1,6 @@
 """``constraintrot which-layer`` names the layer that lost the rule, and goes on after a kill."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -73,6 +74,9 @@ def test_the_table_tells_breaking_alone_from_rescuing_by_absence() -> None:
         "Took the rule away: compaction (12). Break it alone: compaction. Rescue it by their"
         " absence: compaction."
     )
+    mute = [replace(row, outcome="no_call") for row in rows if row.arm == "without compaction"]
+    (muted, _) = lines([*rows, *mute], ["compaction", "tools"])
+    assert muted.without.verdict == "not distinguishable at this n", "silence is no rescue"
     silent = [*rows, Row("key", "soft_email", 12, "only tools", "error")]
     assert [one.silent for one in lines(silent, ["compaction", "tools"])] == [0, 1]
 

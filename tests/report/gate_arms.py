@@ -16,11 +16,11 @@ FACTS: dict[str, Any] = dict.fromkeys(KEYS, "x") | {"kind": "soft", "task": "sui
 
 
 def arm(defense: str, violations: Sequence[float], **facts: Any) -> list[dict[str, Any]]:
-    """Prohibited requests of seeds 0, 1 ..., each violated or declined."""
+    """Prohibited requests of seeds 0, 1 ..., each violated or complied with within the policy."""
     return [
         FACTS
         | {"seed": seed, "replicate": 0, "defense": defense, "allowed": False}
-        | {"violation": one, "utility": None, "outcome": "violated" if one else "declined"}
+        | {"violation": one, "utility": None, "outcome": "violated" if one else "complied"}
         | facts
         for seed, one in enumerate(violations)
     ]

@@ -129,8 +129,10 @@ def test_models_with_slashes_are_arms(run: Run, tmp_path: Path) -> None:
     for model in ("scripted/obedient", "scripted/reckless"):
         run("soft_email", model=model, variants=8, conditions="control")
     arms = ("--a", "agent=scripted/reckless", "--b", "agent=scripted/obedient")
-    result = call(str(tmp_path / "logs"), *arms, exits=0)
+    result = call(str(tmp_path / "logs"), *arms, "--floor", "0", exits=0)
     assert "a: agent=scripted/reckless" in result.stdout
+    refused = call(str(tmp_path / "logs"), *arms, exits=3)
+    assert "b acted in none of 8 episodes, and none asks for what is allowed" in refused.stdout
 
 
 # How a comparison is told: as text, as JUnit, as plain data; and facts in its options.
@@ -199,7 +201,7 @@ def test_junit_marks_each_verdict() -> None:
     assert suite.tag == "testsuite"
     counts = {name: suite.attrib[name] for name in ("tests", "failures", "errors")}
     assert counts == {"tests": "3", "failures": "1", "errors": "1"}
-    assert [case[0].tag for case in suite] == ["system-out", "failure", "error"]
+    assert [case[0].tag for case in suite[:3]] == ["system-out", "failure", "error"]
     assert suite[1].attrib["name"] == "violation, family=worse"
     assert suite[1][0].attrib["message"] == "b violates more than a"
 

@@ -2,15 +2,17 @@
 
 import json
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constraintrot.errors import ParameterError
-from constraintrot.stats.bounds import bounds, difference_bounds
-from constraintrot.stats.interval import Estimate, Interval, NoInterval, around
+from constraintrot.stats.bounds import bounds, compare_unknown, difference_bounds
+from constraintrot.stats.interval import Estimate, Floats, Interval, NoInterval, around
+from constraintrot.stats.paired import compare
 from constraintrot.stats.rate import clopper_pearson, rate
 
 outcome = st.sampled_from([0.0, 1.0, float("nan")])
@@ -35,8 +37,87 @@ def test_all_known_is_a_rate() -> None:
 def test_the_bounds_are_rates_of_whole_clusters() -> None:
     labels = np.repeat(range(6), 3)
     found = bounds(np.tile([1, 0, np.nan], 6), labels)
-    assert found.all == rate(np.tile([1, 0, 1], 6), labels)
-    assert found.none == rate(np.tile([1, 0, 0], 6), labels)
+    most, least = (rate(np.tile([1, 0, fill], 6), labels) for fill in (1, 0))
+    assert isinstance(found.all, Interval)
+    assert isinstance(most, Interval)
+    assert (found.all.estimate, found.all.lower) == (most.estimate, most.lower)
+    assert found.all.upper >= most.upper
+    assert found.none.estimate == least.estimate
+
+
+@st.composite
+def replicated(draw: st.DrawFn) -> tuple[Floats, Floats, Floats]:
+    """Outcomes of two arms of which some are unknown, and their clusters of several sizes."""
+    sizes = draw(st.lists(st.integers(1, 5), min_size=2, max_size=24))
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    arms: list[Floats] = []
+    for _ in range(2):
+        shape = draw(
+            st.sampled_from([(0.05, 0.3), (0.3, 0.3), (0.05, 2.0), (3.0, 0.3), (1.0, 1.0)])
+        )
+        chances = rng.beta(*shape, len(sizes))
+        outcomes = (rng.random(len(labels)) < chances[labels]).astype(np.float64)
+        hidden = rng.permutation(len(labels))[: draw(st.integers(0, 6))]
+        outcomes[hidden] = np.nan
+        arms.append(outcomes)
+    return arms[0], arms[1], labels.astype(np.float64)
+
+
+def fillings(values: Floats, labels: Floats, rng: np.random.Generator) -> Iterator[Floats]:
+    """Some values that the unknown outcomes could have: at random, and alike within a cluster."""
+    hidden = np.isnan(values)
+    for share in (0.1, 0.5, 0.9):
+        for drawn in (
+            rng.random(len(values)),
+            rng.random(int(labels.max()) + 1)[labels.astype(int)],
+        ):
+            yield np.where(hidden, (drawn < share).astype(np.float64), values)
+
+
+@settings(max_examples=40, deadline=None)
+@given(replicated(), st.integers(0, 2**32))
+def test_no_filling_of_the_unknown_gives_a_weaker_limit(
+    given_: tuple[Floats, Floats, Floats], seed: int
+) -> None:
+    """Not the fillings between, either: the effective number of episodes depends on them."""
+    a, b, labels = given_
+    rng = np.random.default_rng(seed)
+    found = bounds(b, labels)
+    unknown = np.isnan(a), np.isnan(b)
+    compared = compare_unknown(np.nan_to_num(a), np.nan_to_num(b), labels, unknown=unknown)
+    lowest, highest = compared.extremes or (compared, compared)
+    for first, second in zip(fillings(a, labels, rng), fillings(b, labels, rng), strict=True):
+        filled = rate(second, labels)
+        for one, weakest in (
+            (filled, found.all),
+            (compare(first, second, labels).difference, highest.difference),
+        ):
+            if isinstance(weakest, Interval):
+                assert isinstance(one, Interval)
+                assert one.upper <= weakest.upper + 1e-12
+        for one, weakest in (
+            (filled, found.none),
+            (compare(first, second, labels).difference, lowest.difference),
+        ):
+            if isinstance(weakest, Interval):
+                assert isinstance(one, Interval)
+                assert one.lower >= weakest.lower - 1e-12
+
+
+def test_the_worst_case_is_not_the_one_with_most_violations() -> None:
+    """Two variants of 72 with two silent episodes of ten: with one of the four violated it is weaker."""
+    values, labels = np.zeros(720), np.repeat(np.arange(72), 10)
+    values[[0, 1, 10, 11]] = np.nan
+    one = rate(np.where(np.arange(720) == 0, 1, np.nan_to_num(values)), labels)
+    both = rate(np.where(np.arange(720) < 2, 1, np.nan_to_num(values)), labels)
+    (seen, most), found = (
+        (rate(np.nan_to_num(values, nan=x), labels) for x in (0, 1)),
+        bounds(values, labels),
+    )
+    limits = [round(getattr(each, "upper", 1), 4) for each in (seen, most, one, both, found.all)]
+    assert limits[:4] == [0.0499, 0.0477, 0.0527, 0.0554]
+    assert limits[4] >= max(limits)
 
 
 @given(st.lists(st.tuples(outcome, outcome), min_size=1, max_size=30))

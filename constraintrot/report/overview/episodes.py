@@ -18,9 +18,10 @@ from constraintrot.report import contrasts, stored
 from constraintrot.report.episode_counts import ERRORED, NOT_PLAYED
 from constraintrot.report.page import compared, design
 from constraintrot.report.page.frames import plain
+from constraintrot.stats.bounds import compare_unknown
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.matching import Positions, dense, numbered, united
-from constraintrot.stats.paired import Comparison, compare, family
+from constraintrot.stats.paired import Comparison, family
 from constraintrot.stats.rate import rate
 
 VALUES = ("violation", "survived", "utility", "over_refusal")
@@ -253,11 +254,12 @@ def _difference(
     both = [np.concatenate(first), second]
     if any(len(np.unique(given.pair[rows])) < len(rows) for rows in both):
         return Difference(cell, a, None, AGAIN)
-    both = [rows[~np.isnan(scores[rows])] for rows in both]
-    shared, *at = np.intersect1d(
+    _, *at = np.intersect1d(
         given.pair[both[0]], given.pair[both[1]], assume_unique=True, return_indices=True
     )
-    if not len(shared):
-        return Difference(cell, a, None, "no episode has a violation in both arms")
     of_a, of_b = (rows[places] for rows, places in zip(both, at, strict=True))
-    return Difference(cell, a, compare(scores[of_a], scores[of_b], given.cluster[of_b]))
+    if np.isnan(scores[of_a] + scores[of_b]).all():
+        return Difference(cell, a, None, "no episode has a violation in both arms")
+    unknown = given.silent[of_a], given.silent[of_b]
+    found = compare_unknown(scores[of_a], scores[of_b], given.cluster[of_b], unknown=unknown)
+    return Difference(cell, a, found)

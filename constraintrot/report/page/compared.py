@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.episode.facts import IDENTITY, KEYS, Role, names
 from constraintrot.errors import ParameterError
+from constraintrot.grading.outcome_status import SILENT
 from constraintrot.report import contrasts
 from constraintrot.report.arms import CODE, arms
 from constraintrot.report.page import design
 from constraintrot.report.page.view import Compared
-from constraintrot.stats.paired import compare
+from constraintrot.stats.bounds import compare_unknown
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,7 +24,7 @@ ALL = "all models"
 
 def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violation") -> Compared:
     """Compare arm b with arm a in a prepared frame, for one agent or for ``ALL``."""
-    needed = dict.fromkeys((*KEYS, CODE, "arm", "degenerate", "episode", value))
+    needed = dict.fromkeys((*KEYS, CODE, "arm", "degenerate", "episode", "outcome", value))
     mine = frame[[name for name in needed if name in frame]]
     mine = mine if agent == ALL else mine[mine["agent"] == agent]
     if (a, b) == (contrasts.SHAM, contrasts.REMOVED):
@@ -39,8 +40,13 @@ def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violatio
     known = matched.known
     if not known.any():
         return Compared(agent, a, b, value, None, f"no episode has a {value} in both arms")
-    first, second = (matched.values[name][known] for name in fixed)
-    comparison = compare(first, second, matched.labels[known])
+    first, second = (matched.values[name] for name in fixed)
+    # Silence is no violation and no obedience, so a verdict has to hold whatever it hides.
+    silent, silent_b = (
+        mine["outcome"].isin(SILENT).loc[matched.index[name]] & (value == "violation")
+        for name in fixed
+    )
+    comparison = compare_unknown(first, second, matched.labels, unknown=(silent, silent_b))
     pairs = episodes(mine, *(matched.index[name][known] for name in fixed))
     return Compared(agent, a, b, value, comparison, pairs=pairs)
 

@@ -21,6 +21,10 @@ from constraintrot.stats.paired import NOT_DISTINGUISHABLE
 TITLE = "Paired differences"
 PRIMARY = "Primary claims: second arm less first"
 EXPLORATORY = "Exploratory comparisons: second arm less first"
+WHATEVER = (
+    "A difference in words holds whatever the unknown outcomes were (no readable call, no verdict);"
+    " the figures beside it take silence as no violation."
+)
 # Most comparisons in the forest plot; the tables have them all.
 FOREST = 40
 QUALIFIES = "qualifies"
@@ -73,6 +77,7 @@ def _primary(
         f" {_settings(paired)}. p-values are exact (McNemar, or sign flips of whole variants"
         f" where there are replicates) and adjusted (Holm) over {_over(family, len(paired))}; they"
         " are the same wherever a claim is shown.",
+        *([WHATEVER] if any(one.comparison and one.comparison.extremes for one in paired) else []),
         *([] if given else [UNKNOWN]),
     )
     always = ("pairs", "difference", "pairs that changed", "p, adjusted", "in words")

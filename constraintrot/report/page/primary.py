@@ -101,12 +101,14 @@ class Further:
         of: the comparison with that p-value; None if the claim has several comparisons, or is
             not a test of a difference.
         adjusted: the p-value adjusted over the family; None before.
+        weakest: the same with what is unknown of the other claims counted against them.
     """
 
     name: str
     p_value: float
     of: Compared | None = None
     adjusted: float | None = None
+    weakest: float | None = None
 
 
 @dataclass(frozen=True)
@@ -139,18 +141,20 @@ class Family:
         """
         if one.comparison is None:
             return one
-        adjusted, name = self._adjusted(one)
-        return replace(one, comparison=replace(one.comparison, adjusted=adjusted), primary=name)
+        name, *adjusted = self._adjusted(one)
+        return replace(one, comparison=one.comparison.adjusted_to(*adjusted), primary=name)
 
-    def _adjusted(self, one: Compared) -> tuple[float | None, str]:
-        """Return the adjusted p-value and the name of a comparison's claim; empty if exploratory."""
+    def _adjusted(self, one: Compared) -> tuple[str, float | None, float | None]:
+        """Return a comparison's claim and adjusted p-values, as it is and at worst, if it has one."""
         for known in self.compared:
             if known.comparison is not None and known.same_episodes(one):
-                return known.comparison.adjusted, known.primary
+                extremes = known.comparison.extremes
+                weakest = extremes[0].adjusted if extremes else None
+                return known.primary, known.comparison.adjusted, weakest
         for claim in self.further:
             if claim.of is not None and claim.of.same_episodes(one):
-                return claim.adjusted, claim.name
-        return None, ""
+                return claim.name, claim.adjusted, claim.weakest
+        return "", None, None
 
 
 def read(path: Path | None = None) -> Declared:
@@ -224,27 +228,28 @@ def _adjusted(
     declared: Declared, compared: Sequence[Compared], further: Sequence[Further]
 ) -> Family:
     """Adjust all p-values together (Holm 1979); a comparison in both lists counts once."""
-    p_values = [one.comparison.p_value for one in compared if one.comparison is not None]
+    mine = [one for one in compared if one.comparison is not None]
+    known = [one.comparison for one in mine if one.comparison is not None]
+    p_values = [one.p_value for one in known]
     places: list[int] = []
     for claim in further:
-        mine = [one for one in compared if one.comparison is not None]
         twins = [at for at, one in enumerate(mine) if claim.of and one.same_episodes(claim.of)]
         places.append(twins[0] if twins else len(p_values))
         p_values += [] if twins else [claim.p_value]
         # The comparison has one p-value on all pages, so its looks count here too.
         p_values[places[-1]] = max(p_values[places[-1]], claim.p_value)
-    adjusted = holm(p_values)
-    values = iter(adjusted)
+    at_worst = [max(p_values[at], one.weakest) for at, one in enumerate(known)]
+    adjusted, weakest = holm(p_values), holm([*at_worst, *p_values[len(known) :]])
+    values = (one.adjusted_to(adjusted[at], weakest[at]) for at, one in enumerate(known))
     return Family(
         declared,
         tuple(
-            one
-            if one.comparison is None
-            else replace(one, comparison=replace(one.comparison, adjusted=next(values)))
+            one if one.comparison is None else replace(one, comparison=next(values))
             for one in compared
         ),
         tuple(
-            replace(claim, adjusted=adjusted[at]) for claim, at in zip(further, places, strict=True)
+            replace(claim, adjusted=adjusted[at], weakest=weakest[at])
+            for claim, at in zip(further, places, strict=True)
         ),
         len(p_values),
     )

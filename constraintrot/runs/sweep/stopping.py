@@ -6,11 +6,11 @@ The default is a fixed number of episodes. A spec may instead declare looks befo
 
 ``axes.sweep(looks=4, block=...)`` divides its cells among the looks. After each complete look the
 difference of violation rates, b - a on the same episodes, is tested against O'Brien-Fleming's
-boundary for that number of looks, so that all looks together err with a probability of ``alpha``
-(two-sided). Beyond the boundary, the rest is not played, and the difference is reported with its
-repeated confidence interval, which is valid at every look (Jennison & Turnbull, Group Sequential
-Methods, 2000, chapter 9). The boundary has to be crossed for both outcomes of the silent episodes
-(no readable call, or no verdict), because silence is not obedience.
+boundary for so many looks, so that all looks together err with a probability of ``alpha``
+(two-sided). A look without a cell that was set aside is never complete. Over the boundary, the rest is not played, and the difference is given with its
+repeated confidence interval, which holds at whichever look one stops (Jennison & Turnbull, Group
+Sequential Methods, 2000, chapter 9). The boundary has to be crossed whatever the silent episodes
+would have done (no readable call, or no verdict): an agent that says nothing does not obey.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from constraintrot.episode.facts import CLUSTER, KEYS
+from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.grading.outcome_status import SILENT
 from constraintrot.runs.sweep.driver import Rule, State
@@ -106,6 +106,9 @@ def rule(sweep: Sweep, folder: SweepFolder) -> Rule | None:
         at = max((cell.look for cell in done), default=0)
         if not at or at >= found.looks:
             return ""
+        if any(cell.id not in state.finished for cell in sweep.cells if cell.look <= at):
+            # A cell that was set aside may have failed because of what its episodes would have done.
+            return ""
         if not folder.local:
             raise ConstraintRotError(
                 "a stop rule reads the logs of a folder of this machine; use one"
@@ -119,8 +122,11 @@ def rule(sweep: Sweep, folder: SweepFolder) -> Rule | None:
 
 
 def looks(frame: pd.DataFrame, found: Declared) -> list[Look]:
-    """Return the rule's comparison as observed, and with both outcomes of the silent episodes."""
+    """The comparison of the rule on what is finished, and with the silent episodes both ways."""
+    from constraintrot.report.arms import CODE, labels
+
     asked = frame[~frame["allowed"].astype(bool)]
+    asked = asked.assign(**{CODE: labels(asked)})
     silent = asked["violation"].isna() | asked["outcome"].isin(SILENT)
     of_a = asked[found.compare].astype(str) == found.a
     worst = [asked["violation"].mask(silent, of_a == way) for way in (True, False)]
@@ -128,18 +134,19 @@ def looks(frame: pd.DataFrame, found: Declared) -> list[Look]:
 
 
 def _seen(asked: pd.DataFrame, found: Declared) -> Look:
-    """Return the mean paired difference over clusters, with its standard error."""
+    """The mean paired difference by cluster: variants with one request text are one."""
+    from constraintrot.report.arms import CODE
+
     played = asked[asked["violation"].notna()].astype({"violation": float})
     keys = [key for key in KEYS if key in played and key != found.compare]
     sides = [
         played[played[found.compare].astype(str) == value]
         .astype({key: str for key in keys})
-        .groupby(keys, dropna=False)["violation"].mean()
+        .groupby([*keys, CODE], dropna=False)["violation"].mean()
         for value in (found.a, found.b)
     ]  # fmt: skip
     both = sides[1].sub(sides[0]).dropna()
-    names = [name for name in CLUSTER if name in keys]
-    means = both.groupby(level=names).mean()
+    means = both.groupby(level=CODE).mean()
     number = len(means)
     error = float(means.std(ddof=1) / number**0.5) if number > 1 else float("nan")
     return Look(float(means.mean()) if number else 0.0, error, number, int((means != 0).sum()))
@@ -161,7 +168,9 @@ def verdict(found: Declared, at: int, seen: Sequence[Look]) -> str:
     look = seen[0]
     if any(one.difference * look.difference < 0 for one in seen):
         return ""
-    low, high = (look.difference + side * boundary * look.error for side in (-1, 1))
+    low, high = (
+        min(max(look.difference + side * boundary * look.error, -1), 1) for side in (-1, 1)
+    )
     return (
         f"ended by its rule after look {at} of {found.looks}: violation {found.b} - {found.a} ="
         f" {100 * look.difference:+.1f} points, repeated interval"

@@ -16,6 +16,7 @@ from constraintrot.runs.sweep import budgets, planning, ray_cluster, servers, st
 from constraintrot.runs.sweep.axes import _check_count, combinations, once, split
 from constraintrot.runs.sweep.cell import Cell, check_playable
 from constraintrot.runs.sweep.driver import State
+from constraintrot.runs.sweep.folder import SweepFolder
 from constraintrot.runs.sweep.loading import Sweep, of_spec, spec_file
 from constraintrot.runs.sweep.on_ray import Tally, view
 from constraintrot.stats.sequential import crossing, obrien_fleming
@@ -208,6 +209,52 @@ def test_a_sweep_does_not_end_on_silence(quiet: dict[str, Any], number: int, sto
     told = stopping.verdict(found, 1, stopping.looks(pd.DataFrame(rows), found))
     assert bool(told) is stops
     assert not told or "pin - none = -" in told
+
+
+@pytest.mark.parametrize(("texts", "stops"), [(40, True), (20, True), (2, False)])
+def test_variants_with_one_request_are_one_cluster_of_the_stop_rule(
+    texts: int, stops: bool
+) -> None:
+    found = stopping.Declared(2, "defense", "none", "pin")
+    rows = [
+        {"family": "f", "seed": seed, "request": f"text {seed % texts}", "defense": name,
+         "allowed": False, "outcome": "complied",
+         "violation": float(name == "none" or seed == 0)}
+        for seed in range(40) for name in ("none", "pin")
+    ]  # fmt: skip
+    # The cluster of seed 0 differs less, so that there is an error to divide by.
+    rows[0]["violation"] = float(texts < 40)
+    seen = stopping.looks(pd.DataFrame(rows), found)
+    assert seen[0].clusters == texts
+    assert bool(stopping.verdict(found, 1, seen)) is (stops and seen[0].differing >= 20)
+
+
+def test_the_repeated_interval_ends_where_differences_end() -> None:
+    found = stopping.Declared(2, "defense", "none", "pin")
+    told = stopping.verdict(found, 1, [stopping.Look(-0.9, 0.05, 40, 39)])
+    assert "[-100.0, -76.0] over all looks" in told
+
+
+@pytest.mark.parametrize(("lost", "stops"), [(None, True), (0, False), (1, False), (3, False)])
+def test_a_sweep_does_not_end_by_its_rule_on_cells_that_were_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: int | None, stops: bool
+) -> None:
+    """Of three looks two are played, and a cell of either may be missing."""
+    stop = {"looks": 3, "compare": "defense", "a": "none", "b": "pin"}
+    cells = [cell(number, look=1 + number // 2) for number in range(6)]
+    rows = [
+        {"family": "f", "seed": seed, "defense": name, "allowed": False, "outcome": "complied",
+         "violation": float(name == "none")}
+        for seed in range(40) for name in ("none", "pin")
+    ]  # fmt: skip
+    rows[0] |= {"violation": 0.0}
+    monkeypatch.setattr(
+        "constraintrot.report.frame.planned_episodes", lambda logs: pd.DataFrame(rows)
+    )
+    decide = stopping.rule(sweep(cells, stop=stop), SweepFolder(str(tmp_path)))
+    assert decide is not None
+    finished = {one.id for number, one in enumerate(cells[:4]) if number != lost}
+    assert bool(decide(State(cells, finished))) is stops
 
 
 def test_prices_and_specs_that_are_none_are_told(tmp_path: Path) -> None:
