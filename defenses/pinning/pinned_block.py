@@ -28,7 +28,6 @@ from constraintrot.defenses.pinning.block_marks import (
     Removed,
     Rest,
     Span,
-    emptied,
     marks_of,
     only_blocks,
 )
@@ -197,7 +196,7 @@ class PinnedBlock:
 
     def less(self, text: str) -> Rest:
         """The same, and what was taken out."""
-        return emptied(text, self._marks.spans)
+        return self._marks.less(text)
 
     def into(self, instructions: str | None, *, at: int = -1) -> str:
         """Instructions with the block at their end, once; the step is reported.
