@@ -41,7 +41,7 @@ def test_an_empty_registry_changes_nothing() -> None:
     receipts: list[Receipt] = []
     empty = PinnedBlock(registry(), report=receipts.append)
     for options in ({}, {"instructions": None}, {"instructions": "Hi\n"}, {"instructions": ["Hi"]}):
-        assert pinned(options, empty) == options
+        assert pinned([], options, empty) == ([], options)
     assert {receipt.state for receipt in receipts} == {"absent"}
 
 
@@ -131,13 +131,18 @@ def test_several_registries_and_instructions_in_parts() -> None:
     ask(agent, "Hello")
     assert client.texts[0].startswith(f"Hi\n\n{first.text}\n\n{second.text}\n")
     marked = {"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}}
+    def both(options: dict[str, Any]) -> dict[str, Any]:
+        for pinned_block in (first, second):
+            _, options = pinned([], options, pinned_block)
+        return options
+
     for parts in (["Hi"], [marked]):
-        once = pinned(pinned({"instructions": parts}, first), second)
+        once = both({"instructions": parts})
         # One part alone: its keys were sent in its place.
-        assert pinned(pinned({"instructions": parts[0]}, first), second)["instructions"] == (
+        assert both({"instructions": parts[0]})["instructions"] == (
             once["instructions"] if parts[0] is marked else f"Hi\n\n{first.text}\n\n{second.text}"
         )
-        assert pinned(pinned(once, first), second) == once
+        assert both(once) == once
         assert once["instructions"][0] == parts[0]
         assert len(once["instructions"]) == 3
 
