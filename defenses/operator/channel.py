@@ -59,7 +59,7 @@ class Channel:
         folder: where the state is kept, with the numbers of the directives that
             were applied; in memory unless given.
         mailbox: where directives come in by themselves; see ``poll``.
-        clock: seconds since 1970.
+        clock: seconds since 1970; where it goes back, the latest time seen counts.
         skew: seconds by which the operator's clock may differ, 300 at most.
         least_revision: of the kept state; an older one was put in its place.
 
@@ -93,7 +93,7 @@ class Channel:
             raise ParameterError(f"deployment and session are names: {error}") from None
         self.mailbox = mailbox or Mailbox()
         self._trusted = tuple(trusted)
-        self._clock, self._skew = clock, skew
+        self._clock, self._skew, self._latest = clock, skew, 0.0
         self._lock = threading.RLock()
         self._principal = Principal("operator channel")
         self.registry = Registry(self._principal, label=deployment)
@@ -127,8 +127,8 @@ class Channel:
     @property
     def exemptions(self) -> tuple[Exemption, ...]:
         """Those that have not ended."""
-        now = self._clock()
-        return tuple(one for one in self.state.exemptions if one.active(now))
+        state, now = self.state, self._now()
+        return tuple(one for one in state.exemptions if one.active(now))
 
     def revoke(self, key: VerifyingKey | str) -> None:
         """Trust a key, given or named by its id, no longer: in no process that shares the folder.
@@ -146,7 +146,7 @@ class Channel:
         with self._exclusive():
             # No change of the state without a revision of its own.
             if name not in self._state.revoked:
-                self._keep(self._state.at(self._clock()).revoking(name))
+                self._keep(self._state.at(self._now()).revoking(name))
 
     def check(self, text: str | bytes) -> Directive:
         """The directive of a signed text that is meant for here and now; nothing is applied.
@@ -157,7 +157,7 @@ class Channel:
         directive = opened(text, self._trusted)
         check_trust(directive, self.state)
         check_scope(directive.scope, self.scope)
-        check_time(directive, self._clock(), self._skew)
+        check_time(directive, self._now(), self._skew)
         return directive
 
     def apply(self, text: str | bytes) -> Directive:
@@ -170,8 +170,9 @@ class Channel:
         with self._exclusive():
             # What has to wait for another process may have expired meanwhile.
             check_trust(directive, self._state)
-            check_time(directive, self._clock(), self._skew)
-            self._keep(self._state.at(self._clock()).after(directive))
+            now = self._now()
+            check_time(directive, now, self._skew)
+            self._keep(self._state.at(now).after(directive))
         return directive
 
     def poll(self, hook: str = "") -> list[Receipt]:
@@ -213,11 +214,17 @@ class Channel:
         """
         names = tuple(one.name for one in exemptions)
         with self._exclusive():
-            after = self._state.used(names, self._clock())
+            after = self._state.used(names, self._now())
             if after is None or self._state.constraints != tuple(among):
                 return False
             self._keep(after)
             return True
+
+    def _now(self) -> float:
+        """The latest time seen: a clock that is set back makes nothing valid again."""
+        with self._lock:
+            self._latest = max(self._clock(), self._latest, self._state.clock)
+            return self._latest
 
     def _receipt(self, text: str) -> Receipt:
         try:

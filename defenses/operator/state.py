@@ -97,6 +97,7 @@ class State(Exact):
         seen: by key id.
         baseline: the policies as the deployment declared them last, by name.
         revoked: ids of keys whose directives do not count any more.
+        clock: the latest time seen, seconds since 1970: what has ended by then stays ended.
     """
 
     revision: int = 0
@@ -106,6 +107,7 @@ class State(Exact):
     seen: dict[str, Seen] = Field(default_factory=dict)
     baseline: dict[str, str] = Field(default_factory=dict)
     revoked: tuple[str, ...] = ()
+    clock: float = 0.0
 
     def after(self, directive: Directive) -> State:
         """The state once a directive is applied; its signature, scope and time were checked.
@@ -190,7 +192,8 @@ class State(Exact):
 
     def at(self, now: float) -> State:
         """The state without the exemptions that have ended."""
-        return self._with(exemptions=tuple(one for one in self.exemptions if one.active(now)))
+        active = tuple(one for one in self.exemptions if one.active(now))
+        return self._with(exemptions=active, clock=now)
 
     def used(self, names: tuple[str, ...], now: float) -> State | None:
         """The state after a call was let through by some exemptions, or None if one has ended."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from constraintrot.defenses.rampart import Registry
@@ -77,6 +77,9 @@ class Marks:
         self._lock = Lock()
         self._past: OrderedDict[str, Written] = OrderedDict()
         self._size = 0
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Marks:
+        return self
 
     @property
     def owner(self) -> str:
