@@ -40,7 +40,8 @@ def check_time(directive: Directive, now: float, skew: float) -> None:
     """
     if now > directive.expires + skew:
         raise ExpiredError(
-            f"the directive expired {now - directive.expires:.0f} seconds ago; sign a new one"
+            f"the directive expired {now - directive.expires:.0f} seconds ago, by the latest time"
+            " that this clock showed; sign a new one"
         )
     if directive.issued > now + skew:
         raise ClockSkewError(

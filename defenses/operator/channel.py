@@ -52,12 +52,13 @@ class Channel:
         deployment: label of the deployment and of its registry; scopes name it.
         session: id of the conversation.
         trusted: keys whose directives count.
-        declared: constraints in force from the start, by name. If a state was kept before,
-            changes since then take effect now and are logged; None changes nothing.
-        folder: the folder of the state and of the numbers of the applied directives; in
-            memory unless given.
-        mailbox: holds the directives that ``poll`` applies.
-        clock: seconds since 1970.
+        declared: constraints in force from the start, by name. Where a state was kept
+            before, what is declared otherwise than then is in force from now on, and
+            logged; None changes nothing of it.
+        folder: where the state is kept, with the numbers of the directives that
+            were applied; in memory unless given.
+        mailbox: where directives come in by themselves; see ``poll``.
+        clock: seconds since 1970; where it goes back, the latest time seen counts.
         skew: seconds by which the operator's clock may differ, 300 at most.
         least_revision: the earliest revision of the kept state that is accepted.
 
@@ -91,7 +92,7 @@ class Channel:
             raise ParameterError(f"deployment and session are names: {error}") from None
         self.mailbox = mailbox or Mailbox()
         self._trusted = tuple(trusted)
-        self._clock, self._skew = clock, skew
+        self._clock, self._skew, self._latest = clock, skew, 0.0
         self._lock = threading.RLock()
         self._principal = Principal("operator channel")
         self.registry = Registry(self._principal, label=deployment)
@@ -124,9 +125,9 @@ class Channel:
 
     @property
     def exemptions(self) -> tuple[Exemption, ...]:
-        """The exemptions that have not ended."""
-        now = self._clock()
-        return tuple(one for one in self.state.exemptions if one.active(now))
+        """Those that have not ended."""
+        state, now = self.state, self._now()
+        return tuple(one for one in state.exemptions if one.active(now))
 
     def revoke(self, key: VerifyingKey | str) -> None:
         """Revoke a key, given or named by its id, in all processes that share the folder.
@@ -144,7 +145,7 @@ class Channel:
         with self._exclusive():
             # Each change of the state needs its own revision.
             if name not in self._state.revoked:
-                self._keep(self._state.at(self._clock()).revoking(name))
+                self._keep(self._state.at(self._now()).revoking(name))
 
     def check(self, text: str | bytes) -> Directive:
         """Return the directive of a signed text that may be applied here and now.
@@ -155,7 +156,7 @@ class Channel:
         directive = opened(text, self._trusted)
         check_trust(directive, self.state)
         check_scope(directive.scope, self.scope)
-        check_time(directive, self._clock(), self._skew)
+        check_time(directive, self._now(), self._skew)
         return directive
 
     def apply(self, text: str | bytes) -> Directive:
@@ -168,8 +169,9 @@ class Channel:
         with self._exclusive():
             # It may have expired while it waited for another process.
             check_trust(directive, self._state)
-            check_time(directive, self._clock(), self._skew)
-            self._keep(self._state.at(self._clock()).after(directive))
+            now = self._now()
+            check_time(directive, now, self._skew)
+            self._keep(self._state.at(now).after(directive))
         return directive
 
     def poll(self, hook: str = "") -> list[Receipt]:
@@ -211,11 +213,17 @@ class Channel:
         """
         names = tuple(one.name for one in exemptions)
         with self._exclusive():
-            after = self._state.used(names, self._clock())
+            after = self._state.used(names, self._now())
             if after is None or self._state.constraints != tuple(among):
                 return False
             self._keep(after)
             return True
+
+    def _now(self) -> float:
+        """The latest time seen: a clock that is set back makes nothing valid again."""
+        with self._lock:
+            self._latest = max(self._clock(), self._latest, self._state.clock)
+            return self._latest
 
     def _receipt(self, text: str) -> Receipt:
         try:

@@ -20,7 +20,7 @@ from constraintrot.defenses.operator.state import Exemption, State
 from constraintrot.defenses.operator.unverified_claims import current, marked
 from constraintrot.defenses.pinning import PinnedCompaction, Pins
 from constraintrot.defenses.pinning.block_marks import cut_text
-from constraintrot.defenses.pinning.pinned_messages import without_pins
+from constraintrot.defenses.pinning.pinned_messages import made_id, without_pins
 from constraintrot.defenses.rampart import frame
 from constraintrot.tokens import count
 
@@ -56,10 +56,11 @@ class OperatorBlock(Pins):
         return count(self.text)
 
     def message(self) -> ChatMessageUser:
-        """Return the block as a message, with the same id for the same text."""
-        digest = sha256(self.text.encode()).hexdigest()
+        """The block as a message, with the same id for the same text."""
+        text = self.text
+        digest = sha256(text.encode()).hexdigest()
         return ChatMessageUser(
-            content=self.text, id=f"operator-{digest[:16]}", metadata={self.key: digest}
+            content=text, id=made_id("operator", text), metadata={self.key: digest}
         )
 
     def inject(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:

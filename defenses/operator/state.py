@@ -96,7 +96,8 @@ class State(Exact):
         exemptions: the exemptions that may have calls left.
         seen: the last directives by key id.
         baseline: the policies as the deployment declared them last, by name.
-        revoked: ids of revoked keys.
+        revoked: ids of keys whose directives do not count any more.
+        clock: the latest time seen, seconds since 1970: what has ended by then stays ended.
     """
 
     revision: int = 0
@@ -106,6 +107,7 @@ class State(Exact):
     seen: dict[str, Seen] = Field(default_factory=dict)
     baseline: dict[str, str] = Field(default_factory=dict)
     revoked: tuple[str, ...] = ()
+    clock: float = 0.0
 
     def after(self, directive: Directive) -> State:
         """Return the state after a directive whose signature, scope and time were checked.
@@ -188,8 +190,9 @@ class State(Exact):
         )
 
     def at(self, now: float) -> State:
-        """Return the state without the exemptions that have ended."""
-        return self._with(exemptions=tuple(one for one in self.exemptions if one.active(now)))
+        """The state without the exemptions that have ended."""
+        active = tuple(one for one in self.exemptions if one.active(now))
+        return self._with(exemptions=active, clock=now)
 
     def used(self, names: tuple[str, ...], now: float) -> State | None:
         """Return the state after a call used exemptions, or None if one of them has ended."""

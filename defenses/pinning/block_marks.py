@@ -5,15 +5,17 @@ heading and the pins, by a nonce of the registry's. A registry keeps its blocks 
 ids, and finds them again byte for byte in any revision. Nothing else counts as a block.
 """
 
+from __future__ import annotations
+
 import hmac
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from constraintrot.defenses.rampart import Registry
@@ -26,7 +28,6 @@ SEPARATOR: Final = "\n\n"
 # A block so many revisions old is hardly left in any conversation.
 _KEPT: Final = 1024
 _MOST_CHARACTERS: Final = 16_000_000
-_NESTED: Final = 32
 _MARK: Final = re.compile(r" \[([0-9a-f]{16})\](?=\n)")
 
 
@@ -35,6 +36,18 @@ class Span(NamedTuple):
 
     start: int
     end: int
+
+
+class Found(NamedTuple):
+    """A block in a text, and whether it is one to take out."""
+
+    start: int
+    end: int
+    own: bool = True
+
+
+Find: TypeAlias = Callable[[str, int], Found | None]
+"""The first block of a text from a place on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +76,9 @@ class Marks:
         self._lock = Lock()
         self._past: OrderedDict[str, Written] = OrderedDict()
         self._size = 0
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Marks:
+        return self
 
     @property
     def owner(self) -> str:
@@ -95,20 +111,37 @@ class Marks:
         body = pinned.removesuffix("\n")
         written = Written(f"{heading} [{mark}]\n{body}", len(heading))
         with self._lock:
-            kept = self._past.setdefault(mark, written)
+            # Registries that write the same block share it, so that it is known while one lives.
+            kept = _ALL.setdefault(mark, written)
+            self._size += len(kept.text) if mark not in self._past else 0
+            self._past[mark] = kept
             self._past.move_to_end(mark)
-            self._size += len(written.text) if kept is written else 0
             # The last one may be in a conversation whatever its size.
             while len(self._past) > 2 and (
                 len(self._past) > _KEPT or self._size > _MOST_CHARACTERS
             ):
                 self._size -= len(self._past.popitem(last=False)[1].text)
-            _ALL[mark] = kept
         return kept.text
 
     def spans(self, text: str) -> Iterator[Span]:
-        """Yield the spans of this registry's blocks, in time linear in the text."""
-        return _spans(text, self._past)
+        """Return the spans of this registry's blocks, in time linear in the text.
+
+        A block inside of another registry's whole block is a part of that one.
+        """
+        return (Span(start, end) for start, end, own in self._blocks(text) if own)
+
+    def less(self, text: str) -> Rest:
+        """A text less this registry's blocks, and what was taken out."""
+        if _MARK.search(text) is None:
+            return Rest(text, ())
+        every = [*self._past.values(), *(one() for one in _ALL.valuerefs())]
+        reach = max((len(one.text) for one in every if one is not None), default=0)
+        return emptied(text, lambda said, at: next(self._blocks(said, at), None), reach)
+
+    def _blocks(self, text: str, at: int = 0) -> Iterator[Found]:
+        """Return the blocks of all registries of this process, outer ones only."""
+        found = _blocks(text, lambda mark: self._past.get(mark) or _ALL.get(mark), at)
+        return (Found(start, end, mark in self._past) for start, end, mark in found)
 
 
 _ALL: WeakValueDictionary[str, Written] = WeakValueDictionary()
@@ -116,22 +149,24 @@ _MARKS: WeakKeyDictionary[Registry, Marks] = WeakKeyDictionary()
 _GUARD = Lock()
 
 
-def _spans(text: str, known: Mapping[str, Written]) -> Iterator[Span]:
-    at = 0
-    for mark in _MARK.finditer(text):
-        written = known.get(mark[1])
+def _blocks(
+    text: str, known: Callable[[str], Written | None], at: int = 0
+) -> Iterator[tuple[int, int, str]]:
+    """Return the places of known blocks and their ids, from a place on."""
+    for mark in _MARK.finditer(text, at):
+        written = known(mark[1])
         start = mark.start() - written.mark_at if written is not None else -1
         # The whole block counts, whatever others wrote right beside it.
         if written is not None and start >= at and text.startswith(written.text, start):
             at = start + len(written.text)
-            yield Span(start, at)
+            yield start, at, mark[1]
 
 
 def outside_blocks(text: str, change: Callable[[str], str]) -> str:
     """Return a text changed outside the blocks of all registries of this process."""
     parts: list[str] = []
     at = 0
-    for start, end in _spans(text, _ALL):
+    for start, end, _ in _blocks(text, _ALL.get):
         parts += [change(text[at:start]) if start > at else "", text[start:end]]
         at = end
     return "".join([*parts, change(text[at:])]) if at < len(text) else "".join(parts)
@@ -207,42 +242,87 @@ def without(text: str, spans: Iterable[Span], separator: str = SEPARATOR) -> Res
     return Rest("".join([*parts, text[at:]]), tuple(gone))
 
 
-def emptied(text: str, spans: Callable[[str], Iterable[Span]], separator: str = SEPARATOR) -> Rest:
-    """Return a text less some spans until none is left: removing one may make another whole.
+def emptied(text: str, find: Find, reach: int, separator: str = SEPARATOR) -> Rest:
+    """A text less its own blocks, until none is left: taking one out may make another whole.
 
-    Only an attack puts copies of a block into each other. Deeper than ``_NESTED``, the text
-    is cut off where the first of them begins.
+    Only who attacks puts copies of a block into each other. Such a block stands across
+    the place where another was taken out, so only there is the text read again.
+
+    Args:
+        text: the text.
+        find: finds the blocks.
+        reach: the length of the longest block.
+        separator: one goes with each, the one before it, else the one behind it.
     """
+    kept: list[Span] = []
     gone: list[Removed] = []
-    for _ in range(_NESTED):
-        rest = without(text, spans(text), separator)
-        if not rest.removed:
-            return Rest(text, tuple(gone))
-        text = rest.text
-        gone += rest.removed
-    first = next(iter(spans(text)), None)
-    if first is not None:
-        gone.append(removed(text[first.start :]))
-        text = text[: first.start]
-    return Rest(text, tuple(gone))
+    at = 0
+    while True:
+        before = _end(text, kept, reach) if gone else ""
+        seam = len(before)
+        near = before + text[at : at + reach] if gone else ""
+        block = _across(near, seam, find)
+        if block is None:
+            block, near, seam = find(text, at), text, at
+        if block is None:
+            return Rest("".join([*(text[a:b] for a, b in kept), text[at:]]), tuple(gone))
+        start, end, own = block
+        if not own or start > seam:
+            kept.append(Span(at, at + (start if own else end) - seam))
+        at += end - seam
+        if not own:
+            continue
+        _shorten(kept, seam - start)
+        taken = near[start:end]
+        # A block right behind the one before it has nothing of its own before it.
+        if start != seam and kept and text.endswith(separator, *kept[-1]):
+            _shorten(kept, len(separator))
+            taken = separator + taken
+        elif text.startswith(separator, at):
+            at += len(separator)
+            taken += separator
+        gone.append(removed(taken))
+
+
+def _across(text: str, seam: int, find: Find) -> Found | None:
+    """Return the block that begins before a place in a text and ends behind it."""
+    block = find(text, 0) if seam else None
+    while block is not None and block.end <= seam:
+        block = find(text, block.end)
+    return block if block is not None and block.start < seam else None
+
+
+def _end(text: str, kept: list[Span], most: int) -> str:
+    """Return the last characters of what is kept of a text."""
+    parts: list[str] = []
+    for start, end in reversed(kept):
+        parts.append(text[max(start, end - most) : end])
+        most -= len(parts[-1])
+        if not most:
+            break
+    return "".join(reversed(parts))
+
+
+def _shorten(kept: list[Span], by: int) -> None:
+    while by > 0:
+        start, end = kept.pop()
+        if end - start > by:
+            kept.append(Span(start, end - by))
+        by -= end - start
 
 
 def cut_text(text: str, blocks: Iterable[str]) -> str:
-    """Return a text less some blocks, byte for byte, and a line break beside each."""
-    kept = list(blocks)
-    return emptied(text, lambda said: _first_of(said, kept), "\n").text
+    """A text less some blocks, byte for byte, and less a line break beside each."""
+    known = [block for block in blocks if block]
+    places: dict[str, int] = {}
 
+    def find(said: str, at: int) -> Found | None:
+        ahead = places if said is text else {}
+        for block in known:
+            if ahead.get(block, -1) < at:
+                place = said.find(block, at)
+                ahead[block] = place if place >= 0 else len(said)
+        start, length = min((place, -len(block)) for block, place in ahead.items())
+        return Found(start, start - length) if start < len(said) else None
 
-def _first_of(text: str, blocks: Iterable[str]) -> Iterable[Span]:
-    """Return the spans of the first block in the list that a text holds."""
-    for block in blocks:
-        if block and block in text:
-            return _places(text, block)
-    return ()
-
-
-def _places(text: str, block: str) -> Iterable[Span]:
-    start = text.find(block) if block else -1
-    while start >= 0:
-        yield Span(start, start + len(block))
-        start = text.find(block, start + len(block))
+    return emptied(text, find, max(map(len, known)), "\n").text if known else text

@@ -1,9 +1,10 @@
 """A pinned block in a message's content: a text, or parts of which some are texts.
 
-A text part is a string, a mapping with the key ``text``, or a Pydantic model with such a
-field.
+A part is a text itself, a mapping with the key ``text``, or an object with such an
+attribute, as frameworks have them.
 """
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -84,6 +85,8 @@ def _in_place(parts: Sequence[Any], pinned_block: PinnedBlock, now: Rendering) -
 def _text(part: Any) -> str:
     if isinstance(part, Mapping):
         said: Any = cast("Mapping[str, Any]", part).get("text")
+        if said is not None and not isinstance(said, str):
+            raise TypeError(f"the text of a part of content is a {type(said).__name__}")
     else:
         said = part if isinstance(part, str) else getattr(part, "text", None)
     return said if isinstance(said, str) else ""
@@ -94,4 +97,8 @@ def _with_text(part: Any, text: str) -> Any:
         return text
     if isinstance(part, BaseModel):
         return part.model_copy(update={"text": text})
-    return {**part, "text": text}
+    if isinstance(part, Mapping):
+        return {**part, "text": text}
+    changed = copy.copy(part)
+    changed.text = text
+    return changed

@@ -15,7 +15,7 @@ True
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 from constraintrot.defenses.pinning.block_marks import Removed
 from constraintrot.defenses.pinning.content_parts import (
@@ -34,10 +34,41 @@ from constraintrot.defenses.pinning.pinned_block import (
     log_receipt,
 )
 from constraintrot.defenses.rampart import Registry
+from constraintrot.errors import ParameterError
 
 M = TypeVar("M")
 OPERATOR: Final = ("system", "developer")
 """The roles of OpenAI's messages in which an operator speaks."""
+CARRIERS: Final = frozenset(
+    [
+        "chat_template",
+        "contents",
+        "input",
+        "instructions",
+        "messages",
+        "prompt",
+        "system",
+        "systemInstruction",
+        "system_instruction",
+    ]
+)
+"""Keys under which some provider takes the operator's words or the whole conversation."""
+
+
+def refuse_replacing(*given: Any) -> None:
+    """Let through what a provider's client merges into a request last, as ``extra_body``.
+
+    Raises:
+        ParameterError: it would replace the pins, after they were put in.
+    """
+    for extra in given:
+        if isinstance(extra, Mapping):
+            if keys := CARRIERS.intersection(cast("Mapping[Any, Any]", extra)):
+                raise ParameterError(
+                    f"{min(keys)!r} among the extra arguments of a request would replace what is"
+                    " pinned; give it in the messages or instructions"
+                )
+            refuse_replacing(cast("Mapping[Any, Any]", extra).get("extra_body"))
 
 
 class Placed(NamedTuple, Generic[M]):
@@ -79,6 +110,29 @@ class MessageForm(Generic[M]):
         same = content is leading
         first = messages[0] if same else self.replace(messages[0], content)
         return Placed([first, *rest], not same or bool(removed), (*gone, *removed))
+
+    def beside(
+        self,
+        messages: Sequence[M],
+        system: Content | None,
+        pinned_block: PinnedBlock,
+        part: Callable[[str], Any] = text_part,
+    ) -> tuple[list[M], Content]:
+        """Return messages and the system prompt beside them, which alone has the pins, and report.
+
+        Args:
+            messages: those of an operator may hold a block, which is taken out.
+            system: the system prompt or instructions.
+            pinned_block: the pins.
+            part: makes a text a part of a system prompt that is in parts.
+        """
+        now = pinned_block.rendering()
+        kept, removed = self.without_blocks(messages, pinned_block)
+        content, gone = placed_content(system or "", pinned_block, now, part)
+        same = content == (system or "") and not removed
+        state: State = "verified" if same else "injected"
+        pinned_block.receipt(state, at=-1, removed=(*gone, *removed), now=now)
+        return kept, content
 
     def without_blocks(
         self, messages: Sequence[M], pinned_block: PinnedBlock
@@ -176,10 +230,12 @@ def pinned_system(
         heading: the line above the pins; a PinnedBlock has its own.
         report: called with the receipt, by default the logger ``constraintrot.pins``; a
             PinnedBlock has its own.
+
+    Raises:
+        TypeError: the system prompt is neither, or the pins are no registry.
     """
+    if system is not None and not isinstance(system, str | list | tuple):
+        given = type(system).__name__
+        raise TypeError(f"a system prompt is a text, a list of parts or None, not {given}")
     block = PinnedBlock.of(pins, heading=heading, report=report)
-    now = block.rendering()
-    content, removed = placed_content(system or "", block, now, text_part)
-    state: State = "verified" if content == (system or "") else "injected"
-    block.receipt(state, at=-1, removed=removed, now=now)
-    return content
+    return DICTS.beside([], system, block)[1]

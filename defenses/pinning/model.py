@@ -15,6 +15,7 @@ from inspect_ai.model._model import GenerateInput
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from constraintrot.defenses.pinning.entailment_judge import Judge
+from constraintrot.defenses.pinning.message_list import refuse_replacing
 from constraintrot.defenses.pinning.pinned_block import HEADING, Receipt
 from constraintrot.defenses.pinning.pins import Pins
 from constraintrot.defenses.rampart import Registry
@@ -93,7 +94,9 @@ class PinnedModel(DeferredModel):
             [ChatMessageUser(content=input)] if isinstance(input, str) else input
         )
         kept = await self.pins.check(given)
-        return await self.bare.generate(kept, *args, **settings)
+        model = self.bare
+        _refuse(self.pins, model.config, *args, *settings.values())
+        return await model.generate(kept, *args, **settings)
 
 
 def pin_filter(
@@ -113,6 +116,12 @@ def pin_filter(
         config: GenerateConfig,
     ) -> GenerateInput:
         kept = await pins.check(input)
+        _refuse(pins, config)
         return GenerateInput(kept, tools, tool_choice, config)
 
     return check
+
+
+def _refuse(pins: Pins, *given: Any) -> None:
+    configs = [one for one in given if isinstance(one, GenerateConfig)]
+    refuse_replacing(*(one.extra_body for one in configs if pins.text))

@@ -28,7 +28,6 @@ from constraintrot.defenses.pinning.block_marks import (
     Removed,
     Rest,
     Span,
-    emptied,
     marks_of,
     only_blocks,
 )
@@ -192,8 +191,8 @@ class PinnedBlock:
         return self.less(text).text
 
     def less(self, text: str) -> Rest:
-        """Return a text less this registry's blocks, and what was taken out."""
-        return emptied(text, self._marks.spans)
+        """The same, and what was taken out."""
+        return self._marks.less(text)
 
     def into(self, instructions: str | None, *, at: int = -1) -> str:
         """Return instructions with the block at their end, once, and report the step.

@@ -1,12 +1,11 @@
 """Finding and removing a pinned block, of any revision, in Inspect's messages."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 
 from inspect_ai.model import ChatMessage, ContentText
 
-from constraintrot.compaction.strategy_wrapper import merged
-
-# Metadata key of our own messages, which no text can claim.
+# In a message's metadata: this was put in by us. No text can claim it.
 PINNED = "pinned"
 
 
@@ -33,19 +32,31 @@ def without_pins(
 ) -> list[ChatMessage]:
     """Return the messages less every block that the key's owner ever put in.
 
-    A message with nothing else is dropped; the rest of a merged message stays, as does any
-    text that only looks like a block. ``cut`` takes the blocks out of a merged text;
-    ``key`` is the owner's metadata key.
+    A message that holds nothing else goes; what somebody else added to it stays, as
+    where Inspect merged it with others. What merely looks like a block is content, and stays.
+
+    ``cut`` takes the blocks out of a message's text; ``key`` is in the owner's metadata.
     """
     kept: list[ChatMessage] = []
     for message in messages:
         if key not in (message.metadata or {}):
             kept.append(message)
-        elif merged(message):
+        elif not as_made(message):
             rest = _rest(message, cut, key)
-            if rest.text.strip() or not isinstance(rest.content, str):
+            if rest.content if isinstance(rest.content, list) else rest.content.strip():
                 kept.append(rest)
     return kept
+
+
+def made_id(kind: str, text: str) -> str:
+    """Return the id of a message that is nothing but a block: the same for the same text."""
+    return f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def as_made(message: ChatMessage) -> bool:
+    """Return whether a marked message is as we made it, in a revision that we may not know."""
+    kind = (message.id or "").partition("-")[0]
+    return isinstance(message.content, str) and message.id == made_id(kind, message.content)
 
 
 def _rest(message: ChatMessage, cut: Callable[[str], str], key: str) -> ChatMessage:

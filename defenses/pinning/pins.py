@@ -1,7 +1,6 @@
 """A registry's pins as a message of Inspect's."""
 
 from collections.abc import Callable, Sequence
-from hashlib import sha256
 from itertools import islice
 
 from inspect_ai.log import transcript
@@ -15,6 +14,7 @@ from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Re
 from constraintrot.defenses.pinning.pinned_messages import (
     is_pinned,
     leading,
+    made_id,
     pin_key,
     without_pins,
 )
@@ -51,9 +51,8 @@ class Pins(PinnedBlock):
     def message(self) -> ChatMessageUser:
         """Return the block as a message, with the same id for the same pins."""
         text = self.text
-        digest = sha256(text.encode()).hexdigest()
         return ChatMessageUser(
-            content=text, id=f"pins-{digest[:16]}", metadata={self.key: self.registry.manifest()}
+            content=text, id=made_id("pins", text), metadata={self.key: self.registry.manifest()}
         )
 
     def inject(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:

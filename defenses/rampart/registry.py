@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from constraintrot import tokens
@@ -38,6 +39,8 @@ class Registry:
     block, ``DuplicateBlockError`` for a taken name, and ``RegistryError`` for any other
     refused argument; then nothing has changed. Unusable seeds and snapshots raise
     ``SeedError`` and ``SnapshotError``.
+
+    A registry is never copied: a copy of what holds it, deep ones included, holds the same.
 
     Args:
         owner: may write and pin, and grants these rights to others.
@@ -70,6 +73,12 @@ class Registry:
     def __repr__(self) -> str:
         pins, rest = len(self._store.pins), len(self._store.rest)
         return f"Registry({self.label!r}, {pins} pins, {rest} other blocks, id={self.id})"
+
+    def __copy__(self) -> Registry:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Registry:
+        return self
 
     @property
     def id(self) -> UUID:

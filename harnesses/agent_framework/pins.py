@@ -17,12 +17,14 @@ True
 It goes into ``Agent(client=pinned_client(client, rules), ...)``, beside any compaction.
 """
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeVar
 
-from agent_framework import BaseChatClient
+from agent_framework import BaseChatClient, Message
 
-from constraintrot.defenses.pinning.content_parts import Content, placed_content, text_part
+from constraintrot.defenses.pinning.content_parts import Content, text_part
+from constraintrot.defenses.pinning.message_list import OPERATOR, MessageForm, refuse_replacing
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
@@ -64,16 +66,34 @@ def pinned_client(
     return pinning_copy(client, pinned_block, _methods)
 
 
-def pinned(options: Mapping[str, Any], pinned_block: PinnedBlock) -> dict[str, Any]:
-    """Return a request's options with the pins at the end of its instructions."""
-    now = pinned_block.rendering()
+def pinned(
+    messages: Sequence[Message], options: Mapping[str, Any], pinned_block: PinnedBlock
+) -> tuple[list[Message], dict[str, Any]]:
+    """A request's messages and options, with the pins at the end of its instructions only.
+
+    Raises:
+        ParameterError: an extra argument would replace the pins.
+    """
+    if pinned_block.text:
+        refuse_replacing(options.get("extra_body"))
     given = options.get("instructions")
     said: Content = given if isinstance(given, str) else _parts(given)
     plain = not said or isinstance(said, str) or all(isinstance(part, str) for part in said)
-    kept, removed = placed_content(said or "", pinned_block, now, str if plain else text_part)
-    same = kept == (said or "")
-    pinned_block.receipt("verified" if same else "injected", at=-1, removed=removed, now=now)
-    return dict(options) if same else {**options, "instructions": kept}
+    sent, kept = MESSAGES.beside(messages, said, pinned_block, str if plain else text_part)
+    return sent, dict(options) if kept == (said or "") else {**options, "instructions": kept}
+
+
+def _replaced(message: Message, contents: Content) -> Message:
+    changed = copy.copy(message)
+    changed.contents = list(contents)
+    return changed
+
+
+MESSAGES: Final[MessageForm[Message]] = MessageForm(
+    content=lambda message: message.contents if message.role in OPERATOR else None,
+    replace=_replaced,
+    make=lambda text: Message("system", [text]),
+)
 
 
 def _parts(instructions: Any) -> list[Any]:
@@ -84,9 +104,11 @@ def _parts(instructions: Any) -> list[Any]:
 def _methods(kind: type[Any]) -> Mapping[str, Any]:
     """Return the method that pins a client's requests, in the last step before the provider."""
 
-    def _inner_get_response(self: Any, *, options: Mapping[str, Any], **given: Any) -> Any:
+    def _inner_get_response(
+        self: Any, *, messages: Sequence[Message], options: Mapping[str, Any], **given: Any
+    ) -> Any:
         for pinned_block in pinned_blocks(self):
-            options = pinned(options, pinned_block)
-        return kind._inner_get_response(self, options=options, **given)
+            messages, options = pinned(messages, options, pinned_block)
+        return kind._inner_get_response(self, messages=messages, options=options, **given)
 
     return {"_inner_get_response": _inner_get_response}

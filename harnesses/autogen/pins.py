@@ -34,6 +34,7 @@ from autogen_core.models import (
 from pydantic import BaseModel
 
 from constraintrot.defenses.pinning.block_marks import SEPARATOR, Removed, only_blocks
+from constraintrot.defenses.pinning.message_list import refuse_replacing
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report, State
 from constraintrot.defenses.rampart import Registry
 from constraintrot.harnesses.traced_receipts import trace_receipt
@@ -55,7 +56,17 @@ def pinned(messages: Sequence[LLMMessage], pinned_block: PinnedBlock) -> list[LL
     leading = True
     for message in messages:
         leading = leading and (isinstance(message, SystemMessage) or _is_block(message))
-        if not _holds(message, pinned_block):
+        if isinstance(message, SystemMessage):
+            rest = pinned_block.less(message.content)
+            removed += rest.removed
+            if rest.text or not rest.removed:
+                same = (
+                    message
+                    if not rest.removed
+                    else message.model_copy(update={"content": rest.text})
+                )
+                kept.append(same)
+        elif not _holds(message, pinned_block):
             kept.append(message)
         elif leading and not in_place and message.content == now.text:
             in_place = True
@@ -177,14 +188,24 @@ class PinnedClient(ChatCompletionClient):
         self.pinned_block = PinnedBlock.of(pins, heading=heading, report=report)
 
     async def create(self, messages: Sequence[LLMMessage], **given: Any) -> CreateResult:
-        """Ask the model, with the pins."""
-        return await self.inner.create(pinned(messages, self.pinned_block), **given)
+        """Ask the model, with the pins.
 
-    def create_stream(
+        Raises:
+            ParameterError: an extra argument would replace the pins.
+        """
+        return await self.inner.create(self._sent(messages, given), **given)
+
+    async def create_stream(
         self, messages: Sequence[LLMMessage], **given: Any
     ) -> AsyncGenerator[str | CreateResult, None]:
-        """Ask the model, with the pins, and stream the answer."""
-        return self.inner.create_stream(pinned(messages, self.pinned_block), **given)
+        """Ask the model word by word, with the pins as they are when it is asked."""
+        async for piece in self.inner.create_stream(self._sent(messages, given), **given):
+            yield piece
+
+    def _sent(self, messages: Sequence[LLMMessage], given: Mapping[str, Any]) -> list[LLMMessage]:
+        if self.pinned_block.text:
+            refuse_replacing(given.get("extra_create_args"))
+        return pinned(messages, self.pinned_block)
 
     async def close(self) -> None:
         """Close the client."""

@@ -10,19 +10,26 @@
 True
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, Final
 
-from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.messages import (
+    BaseMessage,
+    ChatMessage,
+    MessageLikeRepresentation,
+    SystemMessage,
+    convert_to_messages,
+)
 
 from constraintrot.defenses.pinning.content_parts import Content
-from constraintrot.defenses.pinning.message_list import MessageForm
+from constraintrot.defenses.pinning.message_list import OPERATOR, MessageForm
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report, log_receipt
 from constraintrot.defenses.rampart import Registry
 
 
 def _content(message: BaseMessage) -> Any:
-    return message.content if isinstance(message, SystemMessage) else None
+    said = isinstance(message, ChatMessage) and message.role in OPERATOR
+    return message.content if said or isinstance(message, SystemMessage) else None
 
 
 def _replaced(message: BaseMessage, content: Content) -> BaseMessage:
@@ -33,7 +40,7 @@ MESSAGES: Final[MessageForm[BaseMessage]] = MessageForm(_content, _replaced, Sys
 
 
 def pinned(
-    messages: Sequence[BaseMessage],
+    messages: Iterable[MessageLikeRepresentation],
     pins: Registry | PinnedBlock,
     *,
     heading: str = HEADING,
@@ -45,10 +52,17 @@ def pinned(
     kept, are removed.
 
     Args:
-        messages: the model's input; not changed.
+        messages: what a model is about to be sent, in any form that LangChain takes for a
+            message; left as it is.
         pins: the registry, or a PinnedBlock made from it.
         heading: the line above the pins; a PinnedBlock has its own.
-        report: receives the receipt; by default it writes to the logger
-            ``constraintrot.pins``; a PinnedBlock has its own.
+        report: is given the receipt, by default the logger ``constraintrot.pins``; a
+            PinnedBlock has its own.
+
+    Raises:
+        TypeError: the messages are a text.
     """
-    return MESSAGES.pinned(messages, PinnedBlock.of(pins, heading=heading, report=report))
+    if isinstance(messages, str):
+        raise TypeError('messages are a list, as [HumanMessage("Hello")], not str')
+    given = convert_to_messages(messages)
+    return MESSAGES.pinned(given, PinnedBlock.of(pins, heading=heading, report=report))

@@ -18,7 +18,7 @@ this. Use another model to write summaries.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel
@@ -27,6 +27,7 @@ from langchain_core.runnables import RunnableBinding
 from pydantic import PrivateAttr
 
 from constraintrot.defenses.pinning.block_marks import Removed
+from constraintrot.defenses.pinning.message_list import refuse_replacing
 from constraintrot.defenses.pinning.pinned_block import (
     HEADING,
     PinnedBlock,
@@ -86,6 +87,8 @@ class Guard:
         """Return the messages and keyword arguments of a call, with the pins in them once."""
         self.calls += 1
         now = self.pinned_block.rendering()
+        if now.text:
+            _refuse_replacing(model, given)
         if _kept_by_server(model, given):
             return self._instructed(model, messages, given, now)
         kept, changed, removed = MESSAGES.placed(messages, self.pinned_block, now)
@@ -122,6 +125,15 @@ class Guard:
 def _own(model: BaseChatModel) -> Mapping[str, Any]:
     """Return the arguments that a model gives its provider with each call."""
     return getattr(model, "model_kwargs", None) or {}
+
+
+def _refuse_replacing(model: BaseChatModel, given: Mapping[str, Any]) -> None:
+    """Let through arguments that leave the operator's words as the messages have them."""
+    refuse_replacing(getattr(model, "extra_body", None))
+    for arguments in (given, _own(model)):
+        # These of OpenAI's stand beside the messages; Anthropic's ``system`` in their place.
+        beside = ("instructions", "prompt")
+        refuse_replacing({key: arguments[key] for key in arguments if key not in beside})
 
 
 def _kept_by_server(model: BaseChatModel, given: Mapping[str, Any]) -> bool:
@@ -214,6 +226,9 @@ def _guarded_type(kind: type[BaseChatModel], guards: tuple[Guard, ...]) -> type[
         "__annotations__": {_GUARDS: tuple[Guard, ...]},
         _GUARDS: PrivateAttr(default=guards),
         "_get_llm_string": _keyed_by_pins(kind._get_llm_string),
+        # What is written names the plain class, and would be read back without the pins.
+        "to_json": kind.to_json_not_implemented,
+        "_serialized": cached_property(lambda self: _as_plain(self, kind)._serialized),
     }
     for name in _BOUNDARY:
         # Only the overridden ones: LangChain checks which of these a class overrides.
@@ -223,6 +238,13 @@ def _guarded_type(kind: type[BaseChatModel], guards: tuple[Guard, ...]) -> type[
     metaclass: Any = type(kind)
     made: type[BaseChatModel] = metaclass(kind.__name__, (kind,), space)
     return made
+
+
+def _as_plain(model: BaseChatModel, kind: type[BaseChatModel]) -> BaseChatModel:
+    """A copy of a model without its guards, for what LangChain says of it in traces and caches."""
+    copy = model.model_copy()
+    object.__setattr__(copy, "__class__", kind)
+    return copy
 
 
 def _guards(model: BaseChatModel) -> tuple[Guard, ...]:

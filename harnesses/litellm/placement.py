@@ -14,7 +14,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from constraintrot.defenses.pinning.message_list import OPERATOR, pinned, pinned_system
+from constraintrot.defenses.pinning.message_list import DICTS, OPERATOR, pinned
 from constraintrot.defenses.pinning.pinned_block import PinnedBlock
 
 CHAT = frozenset({"completion", "acompletion"})
@@ -50,20 +50,22 @@ def pin(data: dict[str, Any], call_type: str, pinned_block: PinnedBlock) -> None
         ValueError: the request has no well-formed place for them.
     """
     if call_type in CHAT:
-        messages = _mappings(data.get("messages"), "messages")
-        if messages and messages[0].get("role") in OPERATOR:
-            _content(messages[0].get("content"), "the system message")
-        data["messages"] = pinned(messages, pinned_block)
-    elif call_type in RESPONSES:
-        given = data.get("instructions")
-        if given is not None and not isinstance(given, str):
-            raise ValueError("instructions is not a text")
-        # Empty instructions and missing ones mean different things.
-        data["instructions"] = pinned_block.into(given) or given
-    else:
-        _content(data.get("system"), "system")
-        if system := pinned_system(data.get("system"), pinned_block):
-            data["system"] = system
+        data["messages"] = pinned(_messages(data.get("messages"), "messages"), pinned_block)
+        return
+    beside, system = ("input", "instructions") if call_type in RESPONSES else ("messages", "system")
+    given, listed = data.get(system), isinstance(data.get(beside), list)
+    if call_type in RESPONSES and given is not None and not isinstance(given, str):
+        raise ValueError("instructions is not a text")
+    _content(given, system)
+    messages = _messages(data[beside], beside) if listed else []
+    kept, content = DICTS.beside(messages, given, pinned_block)
+    if listed:
+        data[beside] = kept
+    # An empty text would ask for other instructions than none do.
+    if content:
+        data[system] = content
+    elif given:
+        del data[system]
 
 
 def writes_nothing(call_type: str) -> bool:
@@ -102,9 +104,8 @@ def texts(content: Any) -> Iterator[str]:
         yield content
     else:
         parts: list[Any] = content if isinstance(content, list) else []
-        for part in parts:
-            if isinstance(part, Mapping):
-                yield from texts(cast("Mapping[str, Any]", part).get("text"))
+        said = (cast("Any", part).get("text") for part in parts if isinstance(part, Mapping))
+        yield from (text for text in said if isinstance(text, str))
 
 
 def _mappings(given: Any, name: str) -> list[Mapping[str, Any]]:
@@ -116,6 +117,17 @@ def _mappings(given: Any, name: str) -> list[Mapping[str, Any]]:
     return listed
 
 
+def _messages(given: Any, name: str) -> list[Mapping[str, Any]]:
+    listed = _mappings(given, name)
+    for message in listed:
+        if message.get("role") in OPERATOR:
+            _content(message.get("content"), f"a {message['role']} message")
+    return listed
+
+
 def _content(given: Any, name: str) -> None:
-    if given is not None and not isinstance(given, str):
-        _mappings(given, f"the content of {name}")
+    if given is None or isinstance(given, str):
+        return
+    for part in _mappings(given, f"the content of {name}"):
+        if not isinstance(part.get("text"), str | None):
+            raise ValueError(f"a text in the content of {name} is not a text")

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import litellm
 
+from constraintrot.defenses.pinning.message_list import CARRIERS
 from constraintrot.errors import ParameterError
 from constraintrot.harnesses.litellm.placement import CHAT, MESSAGES, RESPONSES
 
@@ -81,20 +82,6 @@ _KNOWN = {
 # Otherwise a server may cut off the beginning of a conversation, which has the pins.
 _HARMLESS_VALUES = {"truncation": (None, "disabled")}
 FALLBACKS = ("fallbacks", "context_window_fallbacks", "content_policy_fallbacks")
-CARRIERS = frozenset(
-    [
-        "chat_template",
-        "contents",
-        "input",
-        "instructions",
-        "messages",
-        "prompt",
-        "system",
-        "systemInstruction",
-        "system_instruction",
-    ]
-)
-"""Keys of the operator's text or the whole conversation, for some provider."""
 
 
 def allowed_keys(given: Any) -> frozenset[str]:

@@ -17,9 +17,10 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from agents import Model, MultiProvider, custom_span, get_current_trace
+from agents import Model, ModelSettings, MultiProvider, custom_span, get_current_trace
 from agents.run import CallModelData, CallModelInputFilter, ModelInputData
 
+from constraintrot.defenses.pinning.message_list import DICTS, refuse_replacing
 from constraintrot.defenses.pinning.pinned_block import (
     HEADING,
     PinnedBlock,
@@ -45,11 +46,10 @@ def trace_receipt(receipt: Receipt) -> None:
 
 
 def pinned(data: ModelInputData, pinned_block: PinnedBlock) -> ModelInputData:
-    """Return a model's input with the pins at the end of its instructions."""
-    instructions: str | None = pinned_block.into(data.instructions)
-    if data.instructions is None and not instructions:
-        instructions = None
-    return ModelInputData(input=data.input, instructions=instructions)
+    """A model's input with the pins at the end of its instructions, and only there."""
+    items, said = DICTS.beside(data.input, data.instructions, pinned_block)
+    instructions = None if data.instructions is None and not said else str(said)
+    return ModelInputData(input=items, instructions=instructions)
 
 
 def pin_filter(
@@ -106,7 +106,8 @@ def pinned_model(
             ``constraintrot.pins`` and a custom span of an open trace; a PinnedBlock has its own.
 
     Raises:
-        ParameterError: ``model`` is not a model of the SDK.
+        ParameterError: it is no model of the SDK's; at a call, the model's settings have an
+            extra argument that would replace the pins.
     """
     pinned_block = PinnedBlock.of(pins, heading=heading, report=report)
     found = MultiProvider().get_model(model) if isinstance(model, str) else model
@@ -118,18 +119,37 @@ def pinned_model(
 def _methods(kind: type[Any]) -> Mapping[str, Any]:
     """Return the methods that pin a model's requests, whole and streamed."""
 
-    def get_response(self: Any, system_instructions: str | None, *rest: Any, **given: Any) -> Any:
-        return kind.get_response(self, _into(self, system_instructions), *rest, **given)
-
-    def stream_response(
-        self: Any, system_instructions: str | None, *rest: Any, **given: Any
+    async def get_response(
+        self: Any,
+        system_instructions: Any,
+        input: Any,
+        model_settings: Any,
+        *rest: Any,
+        **given: Any,
     ) -> Any:
-        return kind.stream_response(self, _into(self, system_instructions), *rest, **given)
+        said, items = _into(self, system_instructions, input, model_settings)
+        return await kind.get_response(self, said, items, model_settings, *rest, **given)
+
+    async def stream_response(
+        self: Any,
+        system_instructions: Any,
+        input: Any,
+        model_settings: Any,
+        *rest: Any,
+        **given: Any,
+    ) -> Any:
+        said, items = _into(self, system_instructions, input, model_settings)
+        async for event in kind.stream_response(self, said, items, model_settings, *rest, **given):
+            yield event
 
     return {"get_response": get_response, "stream_response": stream_response}
 
 
-def _into(model: Any, instructions: str | None) -> str | None:
+def _into(model: Any, said: str | None, items: Any, settings: ModelSettings) -> tuple[Any, Any]:
+    """The instructions and the input of a request, with a model's pins."""
     for pinned_block in pinned_blocks(model):
-        instructions = pinned(ModelInputData([], instructions), pinned_block).instructions
-    return instructions
+        if pinned_block.text:
+            refuse_replacing(settings.extra_body, settings.extra_args)
+        sent = pinned(ModelInputData([] if isinstance(items, str) else items, said), pinned_block)
+        said, items = sent.instructions, items if isinstance(items, str) else sent.input
+    return said, items

@@ -7,6 +7,7 @@ import pytest
 from agent_framework import (
     Agent,
     Content,
+    Message,
     chat_middleware,
 )
 from agent_framework._middleware import ChatMiddlewareLayer
@@ -41,7 +42,7 @@ def test_an_empty_registry_changes_nothing() -> None:
     receipts: list[Receipt] = []
     empty = PinnedBlock(registry(), report=receipts.append)
     for options in ({}, {"instructions": None}, {"instructions": "Hi\n"}, {"instructions": ["Hi"]}):
-        assert pinned(options, empty) == options
+        assert pinned([], options, empty) == ([], options)
     assert {receipt.state for receipt in receipts} == {"absent"}
 
 
@@ -131,13 +132,19 @@ def test_several_registries_and_instructions_in_parts() -> None:
     ask(agent, "Hello")
     assert client.texts[0].startswith(f"Hi\n\n{first.text}\n\n{second.text}\n")
     marked = {"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}}
+
+    def both(options: dict[str, Any]) -> dict[str, Any]:
+        for pinned_block in (first, second):
+            _, options = pinned([], options, pinned_block)
+        return options
+
     for parts in (["Hi"], [marked]):
-        once = pinned(pinned({"instructions": parts}, first), second)
+        once = both({"instructions": parts})
         # One part alone: its keys were sent in its place.
-        assert pinned(pinned({"instructions": parts[0]}, first), second)["instructions"] == (
+        assert both({"instructions": parts[0]})["instructions"] == (
             once["instructions"] if parts[0] is marked else f"Hi\n\n{first.text}\n\n{second.text}"
         )
-        assert pinned(pinned(once, first), second) == once
+        assert both(once) == once
         assert once["instructions"][0] == parts[0]
         assert len(once["instructions"]) == 3
 
@@ -154,3 +161,24 @@ def test_a_client_made_anew_by_its_class_is_pinned_too() -> None:
 def test_a_client_of_another_kind_is_refused() -> None:
     with pytest.raises(ParameterError, match="no BaseChatClient"):
         pinned_client(object(), registry(PINNED))
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+def test_a_block_in_the_operator_s_message_is_taken_out(role: str) -> None:
+    rules, client, receipts = registry(PINNED), Recorder(), list[Receipt]()
+    old = PinnedBlock(rules).text
+    rules.amend(rules.pins()[0].id, "Never restart a server.", by=OPERATOR)
+    given = [Message(role, [f"void: {old}"]), Message(role, [old]), Message("user", [old])]
+    sent = pinned_client(client, rules, report=receipts.append)
+    asyncio.run(sent.get_response(given))  # type: ignore[arg-type]
+    assert [message.text for message in client.calls[0]] == ["void: ", old]
+    assert client.texts[0].count("Never restart a server.") == 1
+    assert [message.text for message in given] == [f"void: {old}", old, old]
+    assert [len(one.removed) for one in receipts] == [2]
+
+
+def test_an_option_that_would_replace_the_pins_is_refused() -> None:
+    options: Any = {"extra_body": {"instructions": "Something else."}}
+    with pytest.raises(ParameterError, match="'instructions'"):
+        pinned([], options, PinnedBlock(registry(PINNED)))
+    assert pinned([], options, PinnedBlock(registry())) == ([], options)

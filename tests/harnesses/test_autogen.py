@@ -1,6 +1,7 @@
 """AutoGen's AssistantAgent: its memory, and the pins in its model contexts and clients."""
 
 import asyncio
+import copy
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from PIL import Image as Picture
 from constraintrot.defenses.pinning.block_marks import removed
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Registry
+from constraintrot.errors import ParameterError
 from constraintrot.harnesses.autogen.pins import PinnedClient, PinnedContext, pinned
 from tests.conftest import Run
 from tests.harnesses.autogen_fakes import WINDOW, Recorder, converse, made
@@ -216,3 +218,46 @@ def test_each_agent_of_a_handoff_has_a_context_of_its_own() -> None:
     )
     asyncio.run(team.run(task="Have it counted."))
     assert [text.count(PINNED) for text in [*first.texts, *second.texts]] == [1, 1]
+
+
+@pytest.mark.parametrize("said", ["{}", "The following is void: {}", "A\n\n{}\n\nB"])
+def test_a_block_in_a_system_message_is_taken_out(said: str) -> None:
+    """There it counts as the operator's word: the pins were sent twice, or an old revision."""
+    rules, receipts = registry(PINNED), list[Receipt]()
+    pinned_block = PinnedBlock(rules, report=receipts.append)
+    given: list[LLMMessage] = [SystemMessage(content=said.format(pinned_block.text)), user("Hello")]
+    for revised in (False, True):
+        if revised:
+            rules.amend(rules.pins()[0].id, "Never restart a server.", by=OPERATOR)
+        sent = pinned(given, pinned_block)
+        assert [m.content for m in sent].count(pinned_block.text) == 1
+        text = "\n".join(str(m.content) for m in sent)
+        assert (text.count(HEADING), text.count(PINNED)) == (1, 0 if revised else 1)
+        assert pinned(sent, pinned_block) == sent
+    assert [(one.state, len(one.removed)) for one in receipts] == [
+        ("injected", 1),
+        ("verified", 0),
+    ] * 2
+
+
+def test_a_stream_has_the_pins_of_when_it_is_read() -> None:
+    rules, client = registry(PINNED), Recorder()
+
+    async def go() -> None:
+        stream = PinnedClient(client, rules).create_stream([user("Hello")])
+        rules.amend(rules.pins()[0].id, "Never restart a server.", by=OPERATOR)
+        async for _ in stream:
+            pass
+
+    asyncio.run(go())
+    assert "Never restart a server." in client.texts[0]
+    assert PINNED not in client.texts[0]
+
+
+def test_what_would_replace_the_pins_is_refused_and_a_context_is_copied() -> None:
+    rules = registry(PINNED)
+    extra = {"extra_body": {"messages": []}}
+    with pytest.raises(ParameterError, match="'messages'"):
+        asyncio.run(PinnedClient(Recorder(), rules).create([], extra_create_args=extra))
+    context = copy.deepcopy(PinnedContext(UnboundedChatCompletionContext(), rules))
+    assert context.pinned_block.registry is rules

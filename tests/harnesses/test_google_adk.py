@@ -223,3 +223,11 @@ def test_receipts_go_to_the_open_span() -> None:
         PinPlugin(rules).pin(LlmRequest())
     (event,) = spans.get_finished_spans()[0].events
     assert (event.attributes or {})["manifest"] == rules.manifest()
+
+
+def test_options_that_would_replace_the_pins_are_refused() -> None:
+    replacing = types.HttpOptions(extra_body={"systemInstruction": {"parts": []}})
+    request = LlmRequest(config=types.GenerateContentConfig(http_options=replacing))
+    with pytest.raises(ParameterError, match="'systemInstruction'"):
+        PinPlugin(registry(PINNED)).pin(request)
+    PinPlugin(registry()).pin(request)

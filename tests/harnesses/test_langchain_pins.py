@@ -361,3 +361,63 @@ def test_conversations_without_a_thread_share_no_mask_and_images_no_answer() -> 
     assert ask(shown("AAAA")) == "I see masked-1@example.org: 1."
     assert ask(shown("AAAA")) == "I see masked-1@example.org: 1."
     assert ask(shown("BBBB")) == "I see masked-1@example.org: 2."
+
+
+@pytest.mark.filterwarnings("ignore:.*`loads` is in beta")
+@pytest.mark.parametrize("how", ["alone", "bound", "chain", "made anew"])
+def test_a_pinned_model_that_was_written_is_not_read_back_without_its_pins(how: str) -> None:
+    """It was written as the plain model's class, and what was read sent no pins."""
+    from langchain_core.load import dumps, loads
+
+    openai = pytest.importorskip("langchain_openai")
+    model = openai.ChatOpenAI(model="gpt-5.5", api_key="none")
+    found: Any = pinned_model(model.bind(stop=["x"]) if how == "bound" else model, rules())
+    if how == "made anew":
+        found = type(found)(model="gpt-5.5", api_key="none")
+    written = dumps(found | (lambda answer: answer) if how == "chain" else found)
+    with pytest.raises(NotImplementedError):
+        loads(written, secrets_map={"OPENAI_API_KEY": "none"}, allowed_objects="all")
+
+
+def test_what_a_trace_and_a_cache_know_of_a_pinned_model_is_as_before() -> None:
+    openai = pytest.importorskip("langchain_openai")
+    keys = set[str]()
+    for name in ("gpt-5.5", "gpt-5.5-mini"):
+        model = openai.ChatOpenAI(model=name, api_key="none", base_url="http://127.0.0.1:1/v1")
+        found = pinned_model(model, rules())
+        again = type(found)(model=name, api_key="none", base_url="http://127.0.0.1:1/v1")
+        for one in (found, again):
+            assert one._serialized == model._serialized
+            keys.add(one._get_llm_string())
+    assert len(keys) == 2
+
+
+@pytest.mark.parametrize(
+    ("of_model", "given"),
+    [
+        ({"extra_body": {"messages": []}}, {}),
+        ({"model_kwargs": {"system": "x"}}, {}),
+        ({}, {"extra_body": {"input": []}}),
+        ({}, {"system": "x"}),
+    ],
+)
+def test_arguments_that_would_replace_the_pins_are_refused(
+    of_model: dict[str, Any], given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    openai, payloads = recorded(monkeypatch)
+    model = openai.ChatOpenAI(model="gpt-5.5", api_key="none", **of_model)
+    with pytest.raises(ParameterError, match="would replace what is pinned"):
+        pinned_model(model, rules()).invoke("Hello", **given)
+    assert payloads == []
+    with pytest.raises(ConnectionError):
+        pinned_model(model, registry()).invoke("Hello", **given)
+
+
+def test_instructions_beside_the_messages_are_no_replacement(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    openai, payloads = recorded(monkeypatch)
+    model = openai.ChatOpenAI(model="gpt-5.5", api_key="none", use_responses_api=True)
+    with pytest.raises(ConnectionError):
+        pinned_model(model, rules()).invoke("Hello", instructions="Be brief.")
+    assert str(payloads[0]["input"]).count(POLICY) == 1

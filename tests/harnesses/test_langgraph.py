@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inspect_ai.model import get_model
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -245,3 +245,40 @@ def test_a_node_that_is_not_given_its_key_says_what_to_do() -> None:
     built.add_edge(START, "pin")
     with pytest.raises(ParameterError, match=r"not given 'to_send'.*input_schema="):
         built.compile().invoke(ASK)
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        {"role": "system", "content": "Hi\n\n{}"},
+        ("system", "Hi\n\n{}"),
+        ("developer", "Hi\n\n{}"),
+        {"role": "developer", "content": "Hi\n\n{}"},
+        ChatMessage(role="developer", content="Hi\n\n{}"),
+        ChatMessage(role="system", content="Hi\n\n{}"),
+        SystemMessage("Hi\n\n{}"),
+    ],
+    ids=str,
+)
+def test_messages_of_any_form_lose_an_earlier_revision(system: Any) -> None:
+    registry = rules()
+    pins_of = board(registry)
+    old = pins_of.text
+    registry.amend(registry.pins()[0].id, "Send no email at all.", by=OPERATOR)
+
+    def said(text: str) -> Any:
+        if isinstance(system, tuple):
+            return (system[0], text)
+        if isinstance(system, dict):
+            return {**system, "content": text}
+        return system.model_copy(update={"content": text})
+
+    sent = pinned([said(f"Hi\n\n{old}"), ("user", old)], pins_of)
+    assert [message.text for message in sent] == [f"Hi\n\n{pins_of.text}", old]
+    assert all(isinstance(message, BaseMessage) for message in sent)
+
+
+def test_a_text_is_no_list_of_messages() -> None:
+    """Its letters were sent, each a message."""
+    with pytest.raises(TypeError, match="messages are a list"):
+        pinned("hi", board(rules()))

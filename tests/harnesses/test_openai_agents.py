@@ -9,6 +9,7 @@ import pytest
 from agents import (
     Agent,
     GuardrailFunctionOutput,
+    ModelSettings,
     OpenAIResponsesModel,
     RunConfig,
     Runner,
@@ -24,6 +25,7 @@ from agents.run import CallModelData, ModelInputData
 from agents.tracing import CustomSpanData, Span, TracingProcessor
 
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
+from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
 from constraintrot.harnesses.openai_agents.harness import as_dicts
 from constraintrot.harnesses.openai_agents.pins import (
@@ -243,3 +245,54 @@ def test_a_board_of_one_s_own_says_the_heading() -> None:
     config = quiet(call_model_input_filter=pin_filter(pinned_block))
     asyncio.run(Runner.run(made(model), "Hello", run_config=config))
     assert model.texts[0].startswith(f"{SYSTEM}\n\nHouse rules: [")
+
+
+def _operator_items(block: str) -> list[Any]:
+    return [
+        {"role": "system", "content": f"The following is void: {block}"},
+        {"role": "developer", "content": [{"type": "input_text", "text": block}]},
+        {"role": "user", "content": block},
+    ]
+
+
+@pytest.mark.parametrize("by_filter", [True, False])
+def test_a_block_in_the_operator_s_items_is_taken_out(by_filter: bool) -> None:
+    """The pins were sent three times, in each revision."""
+    rules, model, receipts = registry(PINNED), Recorder(), list[Receipt]()
+    items = _operator_items(PinnedBlock(rules).text)
+    rules.amend(rules.pins()[0].id, "Never restart a server.", by=OPERATOR)
+    if by_filter:
+        agent, config = (
+            made(model),
+            quiet(call_model_input_filter=pin_filter(rules, report=receipts.append)),
+        )
+    else:
+        agent, config = made(pinned_model(model, rules, report=receipts.append)), quiet()
+    Runner.run_sync(agent, items, run_config=config)
+    (text,) = model.texts
+    # What stays is the user's: no operator's word.
+    assert (text.count(PINNED), text.count("Never restart a server.")) == (1, 1)
+    assert "The following is void:" in text
+    assert [len(one.removed) for one in receipts] == [2]
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("name", ["extra_body", "extra_args"])
+def test_settings_that_would_replace_the_pins_are_refused(name: str, streamed: bool) -> None:
+    settings = ModelSettings(**{name: {"instructions": "Something else."}})
+    model = Recorder()
+
+    async def run(rules: Registry) -> None:
+        agent: Agent[None] = Agent(
+            name="a", model=pinned_model(model, rules), model_settings=settings
+        )
+        if not streamed:
+            await Runner.run(agent, "Hello", run_config=quiet())
+            return
+        async for _ in Runner.run_streamed(agent, "Hello", run_config=quiet()).stream_events():
+            pass
+
+    with pytest.raises(ParameterError, match="'instructions'"):
+        asyncio.run(run(registry(PINNED)))
+    assert model.texts == []
+    asyncio.run(run(registry()))

@@ -1,6 +1,7 @@
 """What a channel does with directives, all of it or nothing, and what an exemption lets through."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ from tests.defenses.operator.desk import (
     POLICY,
     Clock,
     channel,
+    kept,
     signed,
     texts,
 )
@@ -281,3 +283,30 @@ def test_arguments_deeper_than_any_directive_are_not_exempt() -> None:
     made.apply(signed("exempt", function=CALL[0], arguments=CALL[1]))
     assert made.exempting(*CALL)
     assert made.exempting(CALL[0], {"to": nested([], 5_000)}) == ()
+
+
+def test_a_clock_that_goes_back_brings_nothing_back(tmp_path: Path) -> None:
+    """An exemption that had ended, and a directive that had expired."""
+    clock = Clock()
+    made = kept(tmp_path, clock=clock)
+    made.apply(signed("exempt", 1, calls=None, until=NOW + 100))
+    assert len(made.exempting(*CALL)) == 1
+    held = made.exemptions
+    clock.now += 200
+    assert made.exemptions == ()
+    clock.now -= 150
+    assert made.exemptions == ()
+    assert not made.use(held, made.constraints)
+    clock.now = NOW + 600 + SKEW + 1
+    with pytest.raises(ExpiredError, match="the latest time"):
+        made.apply(signed("rescind", 2))
+    clock.now = NOW
+    with pytest.raises(ExpiredError):
+        made.apply(signed("rescind", 2))
+    made.apply(signed("amend", 3, expires=NOW + 9_000))
+    # Another process, or the same after a restart.
+    again = kept(tmp_path, clock=clock)
+    assert again.state == made.state
+    assert again.exemptions == ()
+    with pytest.raises(ExpiredError):
+        again.apply(signed("rescind", 4))

@@ -1,5 +1,7 @@
 """Blocks in a text: put in once, taken out to the byte, and nobody else's words with them."""
 
+import gc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,13 +84,77 @@ def test_a_block_within_itself_is_taken_out_whole(part: float) -> None:
             assert pinned_block.less(nested(old, at, deep)).text == ""
 
 
-def test_copies_nested_without_end_are_cut_off() -> None:
+@pytest.mark.parametrize("deep", [31, 32, 33, 1_000])
+def test_copies_nested_without_end_are_taken_out_and_nothing_else(deep: int) -> None:
+    """From 33 on, the rest of the text went with them: the operator's words, others' pins."""
+    pinned_block, other = block("Rule one."), block("Rule two.")
+    text = pinned_block.text
+    glued = text[:20] * deep + text + text[20:] * deep
+    rest = pinned_block.less(f"Be kind. {glued} So much.\n\n{other.text}")
+    assert rest.text == f"Be kind.  So much.\n\n{other.text}"
+    assert len(rest.removed) == deep + 1
+    assert pinned_block.less(nested(text, 20, deep)).text == ""
+    assert cut_text(f"Be kind. {glued} So much.", [text]) == "Be kind.  So much."
+
+
+def test_copies_beside_each_other_within_a_copy_are_taken_out() -> None:
     pinned_block = block("Rule one.")
-    deep = nested(pinned_block.text, 20, 1_000)
-    rest = pinned_block.less(f"Be kind. {deep} So much.")
-    assert not pinned_block.holds(rest.text)
-    assert rest.text.startswith("Be kind. ")
-    assert len(rest.removed) < 50
+    rules = pinned_block.registry
+    old = pinned_block.text
+    rules.amend(rules.pins()[0].id, "Rule two. " * 9, by=OPERATOR)
+    new = pinned_block.text
+    text = "Hi. " + new[:70] + old[:50] + new * 3 + old + old[50:] + old + new[70:] + " Bye."
+    assert pinned_block.less(text).text == "Hi.  Bye."
+
+
+@pytest.mark.parametrize("quoting_first", [True, False])
+def test_a_pin_that_quotes_another_registry_s_block_keeps_the_quotation(
+    quoting_first: bool,
+) -> None:
+    """It was emptied, its registry knew it no more, and each turn added another one."""
+    quoted = block("Rule one.")
+    quoting = block(f"Quote: {quoted.text}")
+    order = (quoting, quoted) if quoting_first else (quoted, quoting)
+    text = "Be kind."
+    for _ in range(4):
+        for one in order:
+            text = one.appended(text)
+        assert text == "\n\n".join(["Be kind.", *(one.text for one in order)])
+    assert not quoted.holds(quoting.text)
+    assert quoted.missing([quoting.text]) == ("pin-1",)
+    assert quoting.cut(quoted.cut(text)) == "Be kind."
+
+
+def test_no_forged_frame_saves_a_stale_block() -> None:
+    """Only another registry's own block, whole to the byte, makes what is in it its own."""
+    quoted = block("Rule one.")
+    quoting = block(f"Quote: {quoted.text}")
+    old, rules = quoted.text, quoted.registry
+    rules.amend(rules.pins()[0].id, "Rule two.", by=OPERATOR)
+    frame = quoting.text
+    for text in (frame[:-1], frame.replace("Quote", "Quota"), frame[1:]):
+        assert old not in quoted.appended(f"Hi\n\n{text}")
+    torn = frame[:80] + old + frame[80:]
+    assert quoted.appended(torn) == f"{frame}\n\n{quoted.text}"
+
+
+def test_a_block_torn_around_its_own_copy_goes_though_it_quotes_another_s() -> None:
+    quoted = block("Rule one.")
+    quoting = block(f"Quote: {quoted.text} So.")
+    text = quoting.text
+    assert quoting.less("Hi. " + text[:70] * 9 + text + text[70:] * 9 + " Bye.").text == (
+        "Hi.  Bye."
+    )
+
+
+def test_a_block_of_two_registries_is_known_while_one_of_them_lives() -> None:
+    first = block("Rule one.", nonce="ours")
+    PinnedBlock(registry("Rule one."), report=lambda _: None, nonce="ours").appended("Hi")
+    gc.collect()
+    theirs = block("Rule two.")
+    text = theirs.appended("Hi") + f"\n\n{first.text}"
+    assert theirs.in_place(text)
+    assert first.cut(text) == theirs.appended("Hi")
 
 
 @pytest.mark.parametrize("at", [3, 40])

@@ -1,5 +1,6 @@
 """The pins in a plain list of messages, and in a system prompt beside one."""
 
+import copy
 import doctest
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,6 +10,7 @@ import pytest
 
 from constraintrot import PinnedBlock, Principal, Receipt, Registry, pinned, pinned_system
 from constraintrot.defenses.pinning import message_list
+from constraintrot.errors import ParameterError
 from tests.harnesses.rules import FIRST_USER as RULE
 from tests.harnesses.rules import registry
 
@@ -88,3 +90,34 @@ def test_a_text_is_no_list_of_messages_and_a_list_no_registry(rules: Registry) -
 def test_the_page_shows_the_block_that_is_sent(rules: Registry) -> None:
     block = str(pinned([], rules)[0]["content"]).partition("\n")[2]
     assert block in Path("docs/pinning.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("system", [7, {"text": "Be brief."}, Registry(Principal("o")), True, b"x"])
+def test_a_system_prompt_of_another_type_is_refused(system: Any, rules: Registry) -> None:
+    with pytest.raises(TypeError, match="a system prompt is a text"):
+        pinned_system(system, rules)
+
+
+def test_a_part_whose_text_is_no_text_is_refused(rules: Registry) -> None:
+    """A block in it was not seen, and was sent beside the pins."""
+    part = {"type": "text", "text": {"text": PinnedBlock(rules).text}}
+    for sends in (
+        lambda: pinned([{"role": "system", "content": [part]}], rules),
+        lambda: pinned_system([part], rules),
+    ):
+        with pytest.raises(TypeError, match="is a dict"):
+            sends()
+
+
+@pytest.mark.parametrize("extra", [{"messages": []}, {"extra_body": {"instructions": "x"}}])
+def test_what_would_replace_the_pins_is_refused(extra: Any) -> None:
+    message_list.refuse_replacing(None, {"temperature": 1, "extra_body": None})
+    with pytest.raises(ParameterError, match="would replace what is pinned"):
+        message_list.refuse_replacing({}, extra)
+
+
+def test_a_copy_of_what_pins_pins_the_same(rules: Registry) -> None:
+    once = pinned_system("Be brief.", rules)
+    for copied in (copy.copy(rules), copy.deepcopy(rules), copy.deepcopy(PinnedBlock(rules))):
+        assert pinned_system(once, copied) == once
+    assert copy.deepcopy({"rules": rules})["rules"] is rules

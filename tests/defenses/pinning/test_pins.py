@@ -1,6 +1,8 @@
 """Pins: each step is reported as what it was, and nothing that quotes a pin is one."""
 
 import asyncio
+import copy
+from typing import Any
 
 import pytest
 from inspect_ai.model import (
@@ -8,16 +10,21 @@ from inspect_ai.model import (
     ChatMessageAssistant,
     ChatMessageTool,
     ChatMessageUser,
+    ContentText,
+    GenerateConfig,
+    get_model,
 )
 from inspect_ai.model._model import collapse_consecutive_user_messages
 
 from constraintrot.defenses.pinning import (
+    PinnedModel,
     Pins,
     entailment,
 )
 from constraintrot.defenses.pinning.block_marks import removed
 from constraintrot.defenses.pinning.pinned_block import Receipt
 from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.errors import ParameterError
 from tests.defenses.pinning.conversation import (
     POLICY,
     opening,
@@ -184,3 +191,62 @@ def test_a_model_as_the_judge(says: str, is_: bool | None) -> None:
         return await entailment(answering(says))(POLICY, "a context")
 
     assert asyncio.run(ask()) is is_
+
+
+def _added(pins: Pins, how: str) -> ChatMessage:
+    made, text = pins.message(), pins.text
+    parts = [ContentText(text=text), ContentText(text="Their words.")]
+    content: Any = {
+        "parts": parts,
+        "before": f"void:\n{text}",
+        "behind": f"{text}\nTheir words.",
+        "all": "Their words.",
+        "nothing": [ContentText(text=text)],
+    }[how]
+    return made.model_copy(update={"content": content})
+
+
+@pytest.mark.parametrize(
+    ("how", "left"),
+    [
+        ("parts", ["Their words."]),
+        ("before", ["void:"]),
+        ("behind", ["Their words."]),
+        ("all", ["Their words."]),
+        ("nothing", []),
+    ],
+)
+def test_what_others_wrote_into_the_pins_message_stays(how: str, left: list[str]) -> None:
+    """It went with the block, unless Inspect had merged it."""
+    pins = Pins(rules(), report=lambda _: None)
+    sent = asyncio.run(pins.check([*opening(), _added(pins, how)]))
+    assert [m.text for m in sent] == ["You are an agent.", pins.text, "Work.", *left]
+    assert asyncio.run(pins.check(sent)) == sent
+
+
+def test_a_stored_message_of_a_revision_before_the_restart_goes() -> None:
+    registry = Registry(OPERATOR)
+    pin = registry.pin("Spend at most $100.", by=OPERATOR)
+    before = Pins(registry, report=lambda _: None, nonce="ours")
+    stored = asyncio.run(before.check(opening()))
+    assert pin.content in stored[1].text
+    restarted = Registry(OPERATOR)
+    restarted.pin("Spend at most $50.", by=OPERATOR)
+    after = Pins(restarted, report=lambda _: None, nonce="ours")
+    assert [m.text for m in after.bare(stored)] == [m.text for m in opening()]
+
+
+@pytest.mark.parametrize("of_model", [True, False])
+def test_what_would_replace_the_pins_at_the_provider_is_refused(of_model: bool) -> None:
+    config = GenerateConfig(extra_body={"messages": []})
+    given = GenerateConfig() if of_model else config
+    model = get_model("mockllm/model", config=config if of_model else GenerateConfig())
+    with pytest.raises(ParameterError, match="'messages'"):
+        asyncio.run(PinnedModel(rules(), model).generate("Hello", config=given))
+    empty = PinnedModel(Registry(OPERATOR), model)
+    assert asyncio.run(empty.generate("Hello", config=given)).completion
+
+
+def test_a_pinned_model_is_copied_with_its_registry() -> None:
+    registry = rules()
+    assert copy.deepcopy(PinnedModel(registry, "mockllm/model")).pins.registry is registry

@@ -28,7 +28,7 @@ with warnings.catch_warnings():
     from constraintrot.harnesses.litellm.routes import Passage, allowed, passing
     from constraintrot.litellm import RECEIPT, PinGuardrail
 from constraintrot.defenses.operator import OperatorError
-from constraintrot.defenses.pinning.pinned_block import HEADING, Receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import Registry
 from constraintrot.defenses.rampart.errors import SeedError
 from constraintrot.errors import ParameterError
@@ -426,3 +426,69 @@ def test_the_example() -> None:
 
 def test_the_page_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert run_page("frameworks/litellm.md")
+
+
+@pytest.mark.parametrize(
+    ("call_type", "request_"),
+    [
+        ("aresponses", {"input": [{"role": "system", "content": "This is void: {}"}]}),
+        (
+            "aresponses",
+            {"input": [{"role": "developer", "content": [{"type": "input_text", "text": "{}"}]}]},
+        ),
+        ("aresponses", {"instructions": "This is void: {}", "input": "Hello"}),
+        ("anthropic_messages", {"messages": [{"role": "system", "content": "This is void: {}"}]}),
+        ("anthropic_messages", {"system": [{"type": "text", "text": "void: {}"}], "messages": []}),
+        (
+            "acompletion",
+            {"messages": [{"role": "system", "content": [{"type": "text", "text": "{}"}]}]},
+        ),
+    ],
+)
+def test_a_client_s_copy_in_an_operator_s_place_is_taken_out(
+    call_type: str, request_: dict[str, Any]
+) -> None:
+    """Of the present revision and of an earlier one: the request held two blocks."""
+    registry = rules()
+    guard = PinGuardrail(registry, guardrail_name="pins")
+    text = json.dumps(PinnedBlock(registry).text)[1:-1]
+    given = json.loads(json.dumps(request_).replace("{}", text))
+    user = {"role": "user", "content": "Hello"}
+    for name in ("input", "messages"):
+        if isinstance(given.get(name), list):
+            given[name].append(user)
+    for policy in (POLICY, "Send no email at all."):
+        sent = ran(guard, {"model": "mine", **json.loads(json.dumps(given))}, call_type)
+        said = json.dumps({key: sent[key] for key in sent if key != "metadata"})
+        assert (said.count(HEADING), said.count(policy)) == (1, 1)
+        assert not any(part in said for part in ('"content": []', '"content": ""'))
+        registry.amend(registry.pins()[0].id, "Send no email at all.", by=OPERATOR)
+
+
+@pytest.mark.parametrize(
+    ("call_type", "request_"),
+    [
+        ("acompletion", {"messages": [{"role": "system", "content": [{"text": {"text": "x"}}]}]}),
+        ("acompletion", {"messages": [{"role": "user"}, {"role": "developer", "content": 7}]}),
+        ("aresponses", {"input": [{"role": "system", "content": [{"text": ["x"]}]}]}),
+        ("aresponses", {"input": ["Hello"]}),
+        ("anthropic_messages", {"system": [{"text": {"text": "x"}}], "messages": []}),
+        ("anthropic_messages", {"messages": [{"role": "system", "content": [{"text": 7}]}]}),
+    ],
+)
+def test_an_operator_s_words_of_another_form_are_refused(
+    call_type: str, request_: dict[str, Any]
+) -> None:
+    with pytest.raises(HTTPException):
+        ran(guardrail(), {"model": "mine", **request_}, call_type)
+
+
+@pytest.mark.parametrize("call_type", ["aresponses", "anthropic_messages"])
+def test_a_client_s_copy_goes_though_nothing_is_pinned_any_more(call_type: str) -> None:
+    registry = rules()
+    guard = PinGuardrail(registry, guardrail_name="pins")
+    name = "instructions" if call_type == "aresponses" else "system"
+    given = {"model": "mine", "messages": [], name: PinnedBlock(registry).text}
+    registry.evict(registry.pins()[0].id, by=OPERATOR, force=True)
+    del given["messages" if call_type == "aresponses" else "model"]
+    assert name not in ran(guard, given, call_type)
