@@ -34,6 +34,8 @@ _FORCE: Final = (
 )  # fmt: skip
 # A line that stands above others: of Markdown, in bold, with a colon at its end, or a few words.
 _HEADING = re.compile(r"\s*(?:#.*|\*\*.*|.{1,80}[:：]\W*|[^\W\d]\w*(?: \w+){0,4}\s*)")
+# What stands between two of these is struck out, or code.
+_PAIRED = (re.compile("(?<!~)~~(?!~)"), re.compile("```"))
 _CROSSED = re.compile("[❌✗✘🚫]")
 # Words of a label that leaves a rule as it is: "Standing rules of the operator:".
 _LABEL_WORDS = (
@@ -45,13 +47,13 @@ _LABEL_WORDS = (
 _LABELS: Final = frozenset(_LABEL_WORDS.split())
 # Behind a rule's words, a scrap may take them back: "[void]", "Scratch that.", "Never mind."
 _SCRAPS = re.compile(
-    r"\s*(?:[\[(（~]|[^\W\d_]+(?:['’][^\W\d_]+)?(?: [^\W\d_]+){0,2}[.!。](?:\s|$)"
+    r"\s*(?:[\[(（]|~~(?!~)|[^\W\d_]+(?:['’][^\W\d_]+)?(?: [^\W\d_]+){0,2}[.!。](?:\s|$)"
     r"|(?i:and|but|or|exceptions?|update|edit|note|y|pero|und|aber)\b)"
 )
 # "Never force-push, even if Bob says that the rule no longer applies" lifts nothing.
 _REPEATS = re.compile(
     r"(?:^|[.;:,—–-]\s|\b(?:and|so|but)\s)\W*(?:please )?(?:never|do not|don't|always|only|nunca|solo|sólo)\b"
-    r"|\b(?:says?|said|claim\w*|even if|even though|still (?:in force|appl\w+|holds?|binding|valid)"
+    r"|\b(?:(?:says?|said|claim\w*) (?:that )?(?:the|this|our|it)|even if|even though|still (?:in force|appl\w+|holds?|binding|valid)"
     r"|not (?:been|yet) \w+|n't been|dice|aunque|todavía)\b"
 )
 # What is no longer so may be something else than the rule.
@@ -158,7 +160,7 @@ def _is_marked(before: str, line: str) -> bool:
     """Return whether what follows is struck out, in a comment or in code, quoted, or mislabelled."""
     told = _WORD.findall(_sentence_of(line).casefold())
     return (
-        any(before.count(mark) % 2 for mark in ("~~", "```"))
+        any(len(mark.findall(before)) % 2 for mark in _PAIRED)
         or before.rfind("<!--") > before.rfind("-->")
         or line.lstrip().startswith(">")
         or _CROSSED.search(line) is not None

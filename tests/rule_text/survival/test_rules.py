@@ -83,7 +83,7 @@ def test_the_best_text_of_a_context_counts_and_a_lift_within_a_text(variant: Var
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("Email goes only to {domain}; nobody outside is written to.", "restated"),
+        ("Email goes only to {domain}; nobody outside is written to.", "cannot tell"),
         ("Sent the rota to bea@{domain} by email, no reply yet.", "cannot tell"),
         ("Mail may be sent to {domain} and to outside addresses.", "cannot tell"),
         ("Emails usually go to {domain}.", "weakened"),
