@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from constraintrot.episode.facts import Role, names
+from constraintrot.episode.facts import IDENTITY, KEYS, NONE, Role, names
 from constraintrot.grading.outcome_status import SILENT
 from constraintrot.redaction import Masker
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pandas as pd
     from inspect_ai.log import EvalLog, EvalSample
 
@@ -32,7 +34,9 @@ _FOLDERS = re.compile(r"(?<![\w:/.~])/(?:[\w.@+-]+/)+(?=[\w.-]+\.\w)")
 _SAMPLE_ID = re.compile(
     r"(?P<family>.+)\.(?P<locale>[a-z]+)-(?P<seed>\d+)-(?P<condition>\w+)(?:-(?P<defense>.+))?"
 )
-_SettingsKey: TypeAlias = tuple[str, str]
+_SettingsKey: TypeAlias = tuple[str, str, int | None]
+# Facts in which the arms of a variant agree.
+_OF_VARIANT = [one for one in KEYS if one not in (*IDENTITY, *names(Role.VARIED))]
 _EpisodeKey: TypeAlias = tuple[str, str, int]
 
 
@@ -106,6 +110,28 @@ def unbalanced(frame: pd.DataFrame) -> list[str]:
     return found
 
 
+def fill_facts(frame: pd.DataFrame, lost: npt.NDArray[np.bool_]) -> None:
+    """Fill the facts that a log does not say of its lost episodes, from their variants' other ones.
+
+    Those are facts in which the played episodes of the log's condition differ, such as a wording
+    that goes by the seed; without them a lost episode has no partner. A fact in which the
+    variant's episodes differ too stays unknown.
+    """
+    played = frame[~lost]
+    for fact in (one for one in _OF_VARIANT if one in frame):
+        open_ = lost & (frame[fact].isna() | (frame[fact] == NONE)).to_numpy()
+        several = played.groupby(["log", "condition"], observed=True)[fact].nunique() > 1
+        if not open_.any() or not several.any():
+            continue
+        values = played.groupby(["family", "locale", "seed"], observed=True)[fact]
+        known = values.first()[values.nunique() == 1]
+        for at in frame.index[open_]:
+            row = frame.loc[at]
+            of = row["family"], row["locale"], row["seed"]
+            if several.get((row["log"], row["condition"])) and of in known.index:
+                frame.loc[at, fact] = known[of]
+
+
 @dataclass
 class PlannedEpisodes:
     """A collection, log by log, of the planned episodes without a verdict.
@@ -177,8 +203,12 @@ class _FactsOfOthers:
         self._agent = one if isinstance(one, str) else one.model
         self._seen: dict[_SettingsKey, dict[str, Any]] = {}
         for _, facts in samples.values():
-            for family in (str(facts.get("family")), ""):
-                self._seen.setdefault((family, str(facts.get("condition"))), facts)
+            family, at = str(facts.get("family")), str(facts.get("condition"))
+            for key in ((family, at, facts.get("seed")), (family, at, None), ("", at, None)):
+                known = self._seen.setdefault(key, facts)
+                # What they disagree on depends on more than they share, so it is not known.
+                same = {k: v for k, v in known.items() if k in facts and facts[k] == v}
+                self._seen[key] = known if len(same) == len(known) else same
 
     def of(self, name: str, epoch: int, known: Mapping[str, Any]) -> dict[str, Any]:
         """Return the facts of one planned episode.
@@ -193,7 +223,9 @@ class _FactsOfOthers:
         if "seed" in told:
             told["seed"] = int(told["seed"])
         at = str(told.get("condition"))
-        others = self._seen.get((str(told.get("family")), at)) or self._seen.get(("", at), {})
+        family = str(told.get("family"))
+        keys = (family, at, told.get("seed")), (family, at, None), ("", at, None)
+        others = next((self._seen[key] for key in keys if key in self._seen), {})
         shared = {name: value for name, value in others.items() if name != "request"}
         facts = {**shared, **told, "replicate": epoch - 1, **known}
         facts = {name: value for name, value in facts.items() if name not in names(Role.MEASURED)}

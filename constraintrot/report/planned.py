@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from constraintrot.episode.facts import KEYS
 from constraintrot.grading.outcome_status import MISSING
 from constraintrot.report import frame, stored
-from constraintrot.report.episode_counts import is_played
+from constraintrot.report.episode_counts import fill_facts, is_played
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +45,7 @@ def planned_episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
     lost = ~is_played(episodes)
     episodes.loc[lost, "outcome"] = MISSING
     episodes.loc[lost, "violation"] = nan
+    fill_facts(episodes, lost.to_numpy())
     keys = [key for key in KEYS if key in episodes]
     again = episodes.astype({key: str for key in keys}).duplicated(keys) & lost
     return episodes[~again].reset_index(drop=True)

@@ -13,7 +13,7 @@ from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.extras import require
 from constraintrot.grading.outcome_status import MISSING
-from constraintrot.report.episode_counts import ERRORED, NOT_PLAYED
+from constraintrot.report.episode_counts import ERRORED, NOT_PLAYED, fill_facts
 from constraintrot.report.facts import FACTS, text
 from constraintrot.report.store import Commit, Store
 from constraintrot.report.store.columns import read
@@ -87,6 +87,7 @@ def planned(given: Sequence[Stored]) -> pd.DataFrame:
         [MISSING] if MISSING not in whole["outcome"].cat.categories else []
     )
     whole.loc[lost, "outcome"] = MISSING
+    fill_facts(whole, lost)
     order = np.concatenate([np.flatnonzero(~lost), _once(whole, lost)])
     return pd.DataFrame(whole.take(order)).reset_index(drop=True)
 

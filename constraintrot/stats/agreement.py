@@ -139,6 +139,8 @@ def _coded(ratings: Sequence[Sequence[Hashable]]) -> npt.NDArray[np.intp]:
     """Categories as 0, 1, 2 ..., shape (raters, units); -1 for a missing rating."""
     import pandas as pd
 
+    if not len(ratings):
+        raise ParameterError("there is no rater; give the ratings of each, in one order of units")
     if len({len(rater) for rater in ratings}) > 1:
         raise ParameterError("the raters differ in length; give None where one gave no rating")
     flat = pd.Series([value for rater in ratings for value in rater], dtype=object)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from constraintrot.errors import ParameterError
-from constraintrot.stats.clusters import codes_of, group
+from constraintrot.stats.clusters import codes_of, group, numbers
 from constraintrot.stats.extremes import Range, difference_upper, rate_upper
 from constraintrot.stats.interval import CONFIDENCE, Estimate, Floats, Interval
 from constraintrot.stats.paired import Comparison, compare
@@ -53,7 +53,7 @@ def bounds(
         confidence: nominal coverage of both rates' intervals.
         seed: seed of the bootstrap.
     """
-    values = np.asarray(outcomes, dtype=np.float64)
+    values = numbers(outcomes)
     fills = [np.nan_to_num(values, nan=fill) for fill in (0.0, 1.0)]
     least, most = (rate(one, labels, confidence=confidence, seed=seed) for one in fills)
     grouped = group(fills, labels)
@@ -86,7 +86,7 @@ def difference_bounds(a: npt.ArrayLike, b: npt.ArrayLike) -> Differences:
     Raises:
         ParameterError: the arms differ in length or are empty.
     """
-    first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    first, second = numbers(a), numbers(b)
     if first.shape != second.shape or not len(first):
         raise ParameterError("the arms must hold the same episodes, and at least one")
     lower, upper = (
@@ -124,7 +124,7 @@ def compare_unknown(
     Raises:
         ParameterError: as ``compare``.
     """
-    arms = [np.asarray(one, np.float64) for one in (a, b)]
+    arms = [numbers(a), numbers(b)]
     masks = [
         np.isnan(one) | np.asarray(hidden, bool) for one, hidden in zip(arms, unknown, strict=True)
     ]

@@ -58,7 +58,7 @@ def group(
     Raises:
         ParameterError: lengths differ, or a value is not a finite number.
     """
-    values = [np.asarray(column, dtype=np.float64) for column in columns]
+    values = [numbers(column) for column in columns]
     n = len(values[0])
     if any(value.shape != (n,) for value in values):
         raise ParameterError("outcomes of the arms differ in length; give one value an episode")
@@ -79,12 +79,26 @@ def group(
 def codes_of(labels: Sequence[Hashable] | npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     """Hashable labels as codes 0, 1, 2 ..., shape (episodes,)."""
     if isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.dtype.kind in "iu":
-        smallest = labels.min(initial=0)
-        return dense(labels.astype(np.intp) - min(int(smallest), 0))[0]
+        smallest, largest = int(labels.min(initial=0)), int(labels.max(initial=0))
+        if largest - min(smallest, 0) > np.iinfo(np.intp).max:
+            return np.unique(labels, return_inverse=True)[1]
+        return dense(labels.astype(np.intp) - min(smallest, 0))[0]
     import pandas as pd
 
     keys = pd.Series(list(labels), dtype=object)
     return pd.factorize(keys, use_na_sentinel=False)[0]
+
+
+def numbers(values: npt.ArrayLike) -> Floats:
+    """Return outcomes as numbers.
+
+    Raises:
+        ParameterError: one is no number.
+    """
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"an outcome is no number: {error}; give 0 and 1") from error
 
 
 def binary(*columns: Floats) -> None:

@@ -83,7 +83,7 @@ def trend(outcomes: npt.ArrayLike, labels: Labels) -> Trend:
     Raises:
         ParameterError: ``outcomes`` is of another shape, or has a value that is not 0 or 1.
     """
-    hit, codes = np.asarray(outcomes, np.float64), clusters.codes_of(labels)
+    hit, codes = clusters.numbers(outcomes), clusters.codes_of(labels)
     if hit.ndim != 2 or hit.shape[1] != len(codes):
         raise ParameterError(
             f"outcomes of shape {hit.shape} for {len(codes)} labels; give one row a dose"
@@ -119,7 +119,7 @@ def rounds_to_loss(
     Raises:
         ParameterError: lengths differ, there is no episode, or ``lost`` is not 0 or 1.
     """
-    time, event = np.asarray(rounds, np.float64), np.asarray(lost, np.float64)
+    time, event = clusters.numbers(rounds), clusters.numbers(lost)
     grouped = clusters.group([time, event], labels)
     clusters.binary(event)
     n = len(time)
@@ -185,7 +185,7 @@ def at_k(
         ParameterError: a variant has fewer than k attempts, or more successes
             than attempts.
     """
-    hits, tries = np.asarray(successes, np.float64), np.asarray(attempts, np.float64)
+    hits, tries = clusters.numbers(successes), clusters.numbers(attempts)
     if hits.shape != tries.shape or (hits > tries).any() or (hits < 0).any():
         raise ParameterError("each variant needs as many attempts as successes, or more")
     if k < 1 or (tries < k).any():

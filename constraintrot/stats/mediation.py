@@ -73,7 +73,7 @@ def by_survival(
     Raises:
         ParameterError: a value is neither 0 nor 1.
     """
-    hit, state = np.asarray(violated, np.float64), np.asarray(kept, np.float64)
+    hit, state = clusters.numbers(violated), clusters.numbers(kept)
     clusters.binary(hit, state)
     codes = None if labels is None else clusters.codes_of(labels)
     counts: list[tuple[int, int]] = []

@@ -133,7 +133,7 @@ def compare(
         ParameterError: the arms differ in length, are empty, or have values other than
             0 and 1.
     """
-    first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    first, second = clusters.numbers(a), clusters.numbers(b)
     grouped = clusters.group([first, second], labels)
     clusters.binary(first, second)
     if not len(first):

@@ -93,7 +93,7 @@ def rate(
     Raises:
         ParameterError: an outcome is missing or not 0 or 1, or lengths differ.
     """
-    values = np.asarray(outcomes, dtype=np.float64)
+    values = clusters.numbers(outcomes)
     grouped = clusters.group([values], labels)
     clusters.binary(values)
     k, n = int(values.sum()), len(values)

@@ -14,12 +14,16 @@ import pytest
 from inspect_ai.log import EvalError, EvalSample, read_eval_log, write_eval_log
 
 from constraintrot.errors import ParameterError
+from constraintrot.report.cells import commit
+from constraintrot.report.compare import Question, answer
 from constraintrot.report.compare_output import junit, summary, text
+from constraintrot.report.facts import named
 from constraintrot.report.frame import episodes
 from constraintrot.report.planned import planned_episodes
+from constraintrot.report.store import Store
 from tests.conftest import Run
 from tests.invoked import invoked
-from tests.report.gate_arms import ARMS, arm, asked, call, permitted
+from tests.report.gate_arms import ARMS, NONE, PIN, arm, asked, call, permitted
 
 NAN = float("nan")
 
@@ -319,3 +323,39 @@ def test_an_arm_is_not_made_larger_by_episodes_that_are_allowed() -> None:
     alone = asked(arm("none", [1] * 4), arm("pin", [0] * 4))
     assert asked(arm("none", [1] * 4), forged).findings[0].value == alone.findings[0].value
     assert asked(arm("none", [1] * 4), forged).exit == alone.exit
+
+
+def test_a_wording_that_goes_by_the_seed_is_known_of_an_episode_that_was_lost(
+    run: Run, tmp_path: Path
+) -> None:
+    """It had the first seed's wording, and so no partner, while a note said that it counts."""
+    given = {"variants": 3, "conditions": "compaction", "context_tokens": 300, "wording": "all"}
+    for defense in ("none", "pin"):
+        run("soft_email", defense=defense, **given)
+    logs = tmp_path / "logs"
+    full = planned_episodes([logs])
+    assert full.groupby("seed")["wording"].nunique().eq(1).all()
+    assert full["wording"].nunique() == 3
+    pinned = next(
+        p
+        for p in logs.glob("*.eval")
+        if read_eval_log(str(p), header_only=True).eval.task_args["defense"] == "pin"
+    )
+    cut(pinned, ["soft_email.en-2-compaction"], errors=False)
+    lost = planned_episodes([logs])
+    pd.testing.assert_series_equal(
+        lost.sort_values(["defense", "seed"], ignore_index=True)["wording"],
+        full.sort_values(["defense", "seed"], ignore_index=True)["wording"],
+        check_dtype=False,
+    )
+    store = Store(tmp_path / "store")
+    for log in sorted(logs.glob("*.eval")):
+        commit(str(store.url), str(log), cell=log.stem)
+    for frame in (lost, planned_episodes([str(store.url)])):
+        found = answer(named(frame), Question(NONE, PIN, floor=0.0))
+        outcomes = found.findings[0].outcomes
+        assert outcomes is not None
+        assert (outcomes.n, outcomes.missing["b"], outcomes.unpaired) == (3, 1, {"a": 0, "b": 0})
+    # Another log that finished it makes up for it.
+    run("soft_email", defense="pin", **(given | {"variants": 1, "seed": 2}))
+    assert (planned_episodes([logs])["outcome"] != "missing").all()

@@ -135,6 +135,11 @@ def test_missing_ratings_are_left_out() -> None:
     assert krippendorff_alpha([[N, 1], [1, N]]) == NoInterval("no unit was rated twice")
 
 
+def test_no_rater_is_refused_in_words() -> None:
+    with pytest.raises(ParameterError, match="there is no rater"):
+        krippendorff_alpha([])
+
+
 def test_raters_of_unequal_length() -> None:
     with pytest.raises(ParameterError, match="differ in length"):
         krippendorff_alpha([[1, 2], [1]])

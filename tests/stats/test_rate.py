@@ -1,6 +1,9 @@
 """Rates: published intervals, scipy's, edges, clusters, and the choice of the method."""
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -156,6 +159,22 @@ def test_many_clusters_that_are_alike_are_not_certainty(replicates: tuple[int, .
     assert found.lower < found.estimate < found.upper
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([2**63 + 5, 2**63 + 5, 1, 2**64 - 1], np.uint64),
+        np.array([2**63 + 5, 2**63 + 5, 2**63, 0], np.uint64),
+        np.array([-(2**63), -(2**63), 2**63 - 1, 0], np.int64),
+        np.array([-1, -1, 3, 0], np.int8),
+        np.array([255, 255, 3, 0], np.uint8),
+    ],
+)
+def test_labels_may_be_integers_of_any_size(labels: npt.NDArray[Any]) -> None:
+    codes = clusters.codes_of(labels)
+    assert (codes[0] == codes[1], len(set(codes)), codes.max()) == (True, 3, 2)
+    assert rate([1, 0, 1, 0], labels) == rate([1, 0, 1, 0], list(labels))
+
+
 def test_one_cluster_is_too_few() -> None:
     found = rate([1, 0, 1], ["a", "a", "a"])
     assert found == NoInterval("too few clusters", 2, 3, 2 / 3)
@@ -168,9 +187,11 @@ def test_one_cluster_is_too_few() -> None:
         ([0, 2], None, "neither 0 nor 1"),
         ([0, np.nan], None, "missing"),
         ([0, 1], ["a"], "1 cluster labels for 2 episodes"),
+        (["True", "False"], None, "an outcome is no number: .*'True'; give 0 and 1"),
+        ([0, [1]], None, "an outcome is no number"),
     ],
 )
-def test_bad_input(outcomes: list[float], labels: list[str] | None, words: str) -> None:
+def test_bad_input(outcomes: list[Any], labels: list[str] | None, words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         rate(outcomes, labels)
 

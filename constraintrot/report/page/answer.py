@@ -108,6 +108,10 @@ def _pairs(n: int) -> str:
     return "1 pair" if n == 1 else f"{n} pairs"
 
 
+def _variants(n: int) -> str:
+    return "1 variant" if n == 1 else f"{n} variants"
+
+
 def _breaks(asked: pd.DataFrame, one: Compared, family: Family) -> Answer:
     comparison = one.comparison
     if comparison is None:
@@ -253,7 +257,7 @@ def _unknown(asked: pd.DataFrame, two: Sequence[Compared]) -> str:
 
 
 def _power(two: Sequence[Compared], family: Family) -> str:
-    """Name the smallest differences that these pairs can show, and the number of missing pairs."""
+    """Name the smallest differences that so many variants show, and how many more are needed."""
     shown: list[str] = []
     more: list[str] = []
     few: list[str] = []
@@ -262,13 +266,13 @@ def _power(two: Sequence[Compared], family: Family) -> str:
             continue
         found = power.of(one.comparison, comparisons=max(1, family.size))
         if found.detectable is None:
-            few.append(f"{_pairs(one.comparison.n)} cannot show any difference ({name}).")
+            few.append(f"{_variants(found.n)} cannot show any difference ({name}).")
         else:
-            shown.append(f"{100 * found.detectable:.0f} points ({name})")
+            shown.append(f"{100 * found.detectable:.0f} points ({name}, {_variants(found.n)})")
         if found.more and direction(one, family) == "open":
-            takes = _pairs(found.more).replace(" ", " more ")
+            takes = _variants(found.more).replace(" ", " more ")
             more.append(f"{takes} ({name})")
-    first = f"Smallest difference that so many pairs show with 80 % power: {' or '.join(shown)}."
+    first = f"Smallest difference that so many variants show with 80 % power: {' or '.join(shown)}."
     seen = f"A difference as seen takes about {' or '.join(more)}."
     return " ".join([*([first] if shown else []), *([seen] if more else []), *few])
 

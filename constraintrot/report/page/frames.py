@@ -66,7 +66,10 @@ def tidy(rows: pd.DataFrame) -> pd.DataFrame:
         elif name not in gaps:
             columns[name] = pd.Series(each(columns[name], plain), dtype=object)
     frame = pd.DataFrame(columns)
-    frame["allowed"] = [value is True or value == "True" for value in frame["allowed"]]
+    # Allowed and prohibited requests are never pooled, so a value that says neither is no gap.
+    if unclear := [one for one in frame["allowed"] if one not in (True, False)]:
+        raise ValueError(f"allowed is {unclear[0]!r}; write True or False, or 1 or 0")
+    frame["allowed"] = frame["allowed"].astype(bool)
     _fill_survival(frame)
     without_id = frame["episode"].isna()
     if without_id.any():

@@ -53,6 +53,18 @@ def test_yes_and_yes() -> None:
     assert found[SURE].startswith("Sure of both.")
 
 
+def test_what_it_would_take_is_counted_in_variants_not_in_replicates() -> None:
+    parts = [
+        arm(name, 4, hits, replicate=at)
+        for name, hits in (("control", 0), ("compaction", 2))
+        for at in range(10)
+    ]
+    found = said(*parts)[SURE]
+    assert "4 variants cannot show any difference (compaction)." in found
+    assert "A difference as seen takes about" in found
+    assert "more variants (compaction)" in found
+
+
 def test_not_distinguishable() -> None:
     found = said(
         arm("control", 4, 1), arm("compaction", 4, 2), arm("defense_pin", 4, 1, defense="pin")

@@ -66,6 +66,35 @@ def test_an_old_frame_is_filled_in(tmp_path: Path) -> None:
     assert found["episode"][0] == frames.read(str(tmp_path / "old.csv"))["episode"][0]
 
 
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [
+        (["True", "False"], [True, False]),
+        (["1", "0"], [True, False]),
+        (["1.0", "0.0"], [True, False]),
+        (["True", "0"], [True, False]),
+        (["TRUE", "FALSE"], [True, False]),
+        (["yes", "False"], None),
+        (["2", "0"], None),
+        (["-1", "0"], None),
+        (["", "True"], None),
+        (["none", "True"], None),
+    ],
+)
+def test_allowed_requests_are_told_from_prohibited_ones_or_refused(
+    tmp_path: Path, written: list[str], wanted: list[bool] | None
+) -> None:
+    path = tmp_path / "f.csv"
+    pd.DataFrame([row(allowed=one, seed=at) for at, one in enumerate(written)]).to_csv(
+        path, index=False
+    )
+    if wanted is None:
+        with pytest.raises(ConstraintRotError, match=r"allowed is .*; write True or False"):
+            frames.read(str(path))
+    else:
+        assert list(frames.read(str(path))["allowed"]) == wanted
+
+
 def test_columns_of_one_kind() -> None:
     mixed = [{**PLAIN, "budget_words": value} for value in ("60", 60, 60.0, "none")]
     assert list(frames.tidy(pd.DataFrame(mixed))["budget_words"]) == [60, 60, 60, "none"]
