@@ -19,11 +19,17 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
+from inspect import iscoroutinefunction, signature
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from constraintrot.errors import DuplicateNameError, UnknownNameError
+from constraintrot.errors import (
+    DuplicateNameError,
+    EpisodeError,
+    ParameterError,
+    UnknownNameError,
+)
 
 T = TypeVar("T")
 BUILT_IN = "constraintrot"
@@ -183,3 +189,52 @@ def _distribution(point: EntryPoint) -> str:
 
 def _within(module: str, package: str) -> bool:
     return any(f"{module}.".startswith(f"{one}.") for one in (BUILT_IN, package))
+
+
+def check_made(
+    noun: str, name: str, made: object, kind: type, coroutines: tuple[str, ...] = ()
+) -> None:
+    """Check what a component's factory made.
+
+    Args:
+        noun: as of the registry.
+        name: the component's name.
+        made: what the factory returned.
+        kind: the expected class.
+        coroutines: its methods that must be ``async def``.
+
+    Raises:
+        ParameterError: it is no instance of ``kind``, or a method is not ``async def`` or takes
+            other arguments than that of ``kind``.
+    """
+    if not isinstance(made, kind):
+        raise ParameterError(
+            f"the factory of {noun} {name} returned {type(made).__name__}; it must return a"
+            f" {kind.__name__}"
+        )
+    for method in coroutines:
+        own, wanted = getattr(made, method), signature(getattr(kind, method))
+        plain = ", ".join(wanted.parameters)
+        try:
+            signature(own).bind(*list(wanted.parameters)[1:])
+        except TypeError:
+            fits = False
+        else:
+            fits = iscoroutinefunction(own)
+        if not fits:
+            raise ParameterError(f"{noun} {name} must have `async def {method}({plain})`")
+
+
+def returned(component: object, hook: str, value: Any, kind: Any) -> Any:
+    """Return what a hook of somebody's component returned.
+
+    Raises:
+        EpisodeError: it is no instance of ``kind``; the message names the component's class.
+    """
+    if not isinstance(value, kind):
+        wanted = getattr(kind, "__name__", kind)
+        raise EpisodeError(
+            f"{type(component).__name__}: {hook} returned {type(value).__name__}; it must return"
+            f" {wanted}"
+        )
+    return value
