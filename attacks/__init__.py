@@ -28,6 +28,7 @@ from constraintrot.attacks.registration import ATTACKS, attack, attack_from_file
 from constraintrot.attacks.search_results.journal import found_attack
 from constraintrot.episode.attack_check import check_attacked
 from constraintrot.episode.episode import Episode
+from constraintrot.errors import EpisodeError
 
 __all__ = [
     "ATTACKS",
@@ -91,5 +92,9 @@ def deliver(chosen: Chosen, episode: Episode) -> Episode:
     # A copy to compare with, because calls' arguments could be changed in place.
     before = deepcopy(episode)
     after = chosen.attack.apply(episode, chosen.settings)
+    if not isinstance(after, Episode):  # an attack of somebody else
+        raise EpisodeError(
+            f"attack {chosen.name} returned {type(after).__name__}; it must return an Episode"
+        )
     check_attacked(before, after)
     return after

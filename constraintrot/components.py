@@ -1,7 +1,9 @@
 """The registry of components: compactors, attacks, defenses, harnesses and predicates, by name.
 
 A decorator registers a component under a name. A second component of the same
-name is refused; an unknown name raises an error that lists the known ones.
+name is refused; an unknown name raises an error that lists the known ones. Before the
+first component from outside is registered, the built-in ones are imported, so that none
+can be replaced.
 
 The built-in components of a kind are modules of one package. A module that holds a
 single component has its name. An attack can also be a YAML file of its name. To
@@ -10,16 +12,24 @@ package names the module that registers its components in the entry point group
 ``constraintrot.<plural>``.
 """
 
+import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
+from inspect import iscoroutinefunction, signature
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from constraintrot.errors import DuplicateNameError, UnknownNameError
+from constraintrot.errors import (
+    DuplicateNameError,
+    EpisodeError,
+    ParameterError,
+    UnknownNameError,
+)
 
 T = TypeVar("T")
 BUILT_IN = "constraintrot"
@@ -55,25 +65,31 @@ class ComponentRegistry(Generic[T]):
         self._group = group
         self._read_file = read_file
         self._components: dict[str, T] = {}
-        # Component name -> the distribution that registered it.
+        # Component name -> the distribution or module that registered it.
         self._origin: dict[str, str] = {}
-        self._distribution = BUILT_IN
+        # The distribution whose components are being loaded; empty while none is.
+        self._loading = ""
+        self._built_in = False
         self._complete = False
 
     def __call__(self, name: str) -> Callable[[T], T]:
         """Decorator that registers a component under a name.
 
         Raises:
-            DuplicateNameError: the name is taken. The message names the package that took it.
+            DuplicateNameError: the name is taken. The message names the package or module
+                that took it.
         """
 
         def register(component: T) -> T:
+            origin = self._loading or self._registering()
+            if origin != BUILT_IN:
+                self._load_built_in()
             if name in self._components:
                 raise DuplicateNameError(
                     f"{self.noun} {name!r} is registered already, by {self._origin[name]}"
                 )
             self._components[name] = component
-            self._origin[name] = self._distribution
+            self._origin[name] = origin
             return component
 
         return register
@@ -100,8 +116,25 @@ class ComponentRegistry(Generic[T]):
         self._load_all()
         return sorted(self._components)
 
+    def _registering(self) -> str:
+        """Return ``BUILT_IN`` while one of its modules is being imported, else the calling module."""
+        inner, frame = "", sys._getframe(1)
+        while frame.f_back and _within(str(frame.f_globals.get("__name__")), self._package):
+            inner, frame = frame.f_code.co_name, frame.f_back
+        return BUILT_IN if inner == "<module>" else str(frame.f_globals.get("__name__"))
+
     def _load_all(self) -> None:
         if self._complete:
+            return
+        self._load_built_in()
+        for point in entry_points(group=self._group):
+            if _distribution(point) != BUILT_IN:
+                self._load_plugin(point)
+        # Set last: if a built-in module fails to import, the next lookup fails too.
+        self._complete = True
+
+    def _load_built_in(self) -> None:
+        if self._built_in:
             return
         package = import_module(self._package)
         for module in iter_modules(package.__path__):
@@ -109,34 +142,99 @@ class ComponentRegistry(Generic[T]):
                 import_module(f"{self._package}.{module.name}")
         self._read_files()
         for point in entry_points(group=self._group):
-            self._load_plugin(point)
-        # Set last: if a built-in module fails to import, the next lookup fails too.
-        self._complete = True
+            if _distribution(point) == BUILT_IN:
+                self._load_plugin(point)
+        self._built_in = True
 
     def _read_files(self, only: str | None = None) -> None:
         """Read the package's YAML files, or only the file whose stem is ``only``."""
         if self._read_file is None:
             return
-        for folder in import_module(self._package).__path__:
-            # Listed, not opened by name: some file systems treat ``Name`` as ``name``.
-            for path in sorted(Path(folder).glob("*.yaml")):
-                if not path.stem.startswith("_") and only in (None, path.stem):
-                    self._read_file(path)
+        with self._from(BUILT_IN):
+            for folder in import_module(self._package).__path__:
+                # Listed, not opened by name: some file systems treat ``Name`` as ``name``.
+                for path in sorted(Path(folder).glob("*.yaml")):
+                    if not path.stem.startswith("_") and only in (None, path.stem):
+                        self._read_file(path)
+
+    @contextmanager
+    def _from(self, distribution: str) -> Iterator[None]:
+        before, self._loading = self._loading, distribution
+        try:
+            yield
+        finally:
+            self._loading = before
 
     def _load_plugin(self, point: EntryPoint) -> None:
         """Load an installed package's components; if that fails, warn and leave them all out."""
         before = set(self._components)
-        self._distribution = point.dist.name if point.dist else point.value
+        distribution = _distribution(point)
         try:
-            point.load()
+            with self._from(distribution):
+                point.load()
         except Exception as error:  # Code of another package may raise anything.
             for name in set(self._components) - before:
                 del self._components[name], self._origin[name]
             warnings.warn(
-                f"the {self.noun} {point.name!r} of the installed package {self._distribution}"
+                f"the {self.noun} {point.name!r} of the installed package {distribution}"
                 f" cannot be used, and is left out: {type(error).__name__}: {error}",
                 PluginWarning,
                 stacklevel=4,
             )
-        finally:
-            self._distribution = BUILT_IN
+
+
+def _distribution(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else point.value
+
+
+def _within(module: str, package: str) -> bool:
+    return any(f"{module}.".startswith(f"{one}.") for one in (BUILT_IN, package))
+
+
+def check_made(
+    noun: str, name: str, made: object, kind: type, coroutines: tuple[str, ...] = ()
+) -> None:
+    """Check what a component's factory made.
+
+    Args:
+        noun: as of the registry.
+        name: the component's name.
+        made: what the factory returned.
+        kind: the expected class.
+        coroutines: its methods that must be ``async def``.
+
+    Raises:
+        ParameterError: it is no instance of ``kind``, or a method is not ``async def`` or takes
+            other arguments than that of ``kind``.
+    """
+    if not isinstance(made, kind):
+        raise ParameterError(
+            f"the factory of {noun} {name} returned {type(made).__name__}; it must return a"
+            f" {kind.__name__}"
+        )
+    for method in coroutines:
+        own, wanted = getattr(made, method), signature(getattr(kind, method))
+        plain = ", ".join(wanted.parameters)
+        try:
+            signature(own).bind(*list(wanted.parameters)[1:])
+        except TypeError:
+            fits = False
+        else:
+            fits = iscoroutinefunction(own)
+        if not fits:
+            raise ParameterError(f"{noun} {name} must have `async def {method}({plain})`")
+
+
+def returned(component: object, hook: str, value: Any, kind: Any) -> Any:
+    """Return what a hook of somebody's component returned.
+
+    Raises:
+        EpisodeError: it is no instance of ``kind``; the message names the component's class.
+    """
+    if not isinstance(value, kind):
+        wanted = getattr(kind, "__name__", kind)
+        raise EpisodeError(
+            f"{type(component).__name__}: {hook} returned {type(value).__name__}; it must return"
+            f" {wanted}"
+        )
+    return value

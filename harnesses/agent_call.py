@@ -17,6 +17,7 @@ from constraintrot.episode.messages import tool_infos
 from constraintrot.episode.scaffold import answer_format
 from constraintrot.episode.scaffold.instructions import form_of, is_in_process
 from constraintrot.errors import EpisodeError
+from constraintrot.evaluation.defense import approved
 
 
 def check_trigger(episode: Episode, messages: Sequence[ChatMessage]) -> None:
@@ -112,9 +113,8 @@ class Approvals:
         found: list[str | None] = []
         for call in calls:
             read = call["function"] != "decline" and isinstance(call["arguments"], dict)
-            reason = (
-                await self._defense.approve(call["function"], call["arguments"]) if read else None
-            )
+            named = call["function"], call["arguments"]
+            reason = await approved(self._defense, *named) if read else None
             self._made.append(call)
             if reason is None:
                 self._through.append(call)

@@ -16,6 +16,7 @@ from inspect_ai.model import ChatMessage
 
 from constraintrot.defenses import MEASURING, Defense
 from constraintrot.episode.messages import message_texts
+from constraintrot.evaluation.defense import assembled
 from constraintrot.tokens import count
 
 # Roles of models that only a defense asks.
@@ -66,13 +67,13 @@ async def prefix(
     """
     token = MEASURING.set(True)
     try:
-        assembled = await defense.assemble(before)
+        was_sent = await assembled(defense, before)
     finally:
         MEASURING.reset(token)
-    was = message_texts(assembled)
+    was = message_texts(was_sent)
     tokens = sum(map(count, was))
     # A defense that changes nothing returns the same message objects.
-    same = len(assembled) <= len(now) and all(map(is_, assembled, now))
+    same = len(was_sent) <= len(now) and all(map(is_, was_sent, now))
     kept = tokens if same else common_prefix(was, message_texts(now))
     return {"prefix_tokens": kept, "prefix_broken": kept < tokens}
 

@@ -29,6 +29,7 @@ from constraintrot.compactors.turns import SUMMARY, asked
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import conversation_messages, message_texts, trigger_messages
 from constraintrot.errors import EpisodeError
+from constraintrot.evaluation.defense import assembled
 from constraintrot.evaluation.harness import MAX_STEPS
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, HarnessFactory, Played, scripted_history
@@ -244,7 +245,7 @@ class Session:
         left = sent = self.tagged(messages)
         if self.pins is None:
             # With a drop-in hook, applying the defense again would hide the hook's faults.
-            sent = await self.defense.assemble(left)
+            sent = await assembled(self.defense, left)
         on_offer = self._as_offered(tools)
         self._clock.lap("seconds_staging")
         refused = await self._reviewer.refusal(sent, on_offer) if self._final else None

@@ -1,12 +1,12 @@
 """``constraintrot/mine``: a policy of your own, from a scenario file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
 from inspect_ai import Task, task
 
-from constraintrot.authoring.checks import of_file
+from constraintrot.authoring.checks import DEFAULT_SEEDS, of_file
 from constraintrot.errors import ConstraintRotError, ParameterError, ScenarioError
 from constraintrot.evaluation.parameters import TaskParameters, refuse_unknown
 from constraintrot.models.config_errors import refusal
@@ -46,25 +46,30 @@ def mine(
     try:
         refuse_unknown(parameters, own)
         found = chosen(scenario, parameters.get("locale"))
-        told = refused(found)
+        given: dict[str, Any] = {**defaults(found), **parameters}
+        told = refused(found, _played(found, given))
         if told and unchecked is not True:
             raise ScenarioError("\n".join([*told, _UNCHECKED]))
     except ConstraintRotError as error:
         raise refusal(str(error)) from error
-    given: dict[str, Any] = {**defaults(found), **parameters}
     task = build([one.family for one in found], given, name="mine", allowed=allowed, own=own)
     if told:
         task.metadata = {**(task.metadata or {}), "unchecked": told}
     return task
 
 
-def refused(scenarios: Sequence[Scenario]) -> list[str]:
-    """Return the severe faults of ``constraintrot scenario check`` in users' files, with lines."""
+def refused(scenarios: Sequence[Scenario], seeds: Iterable[int] = ()) -> list[str]:
+    """Return the severe faults of ``constraintrot scenario check`` in users' files, with lines.
+
+    Args:
+        scenarios: the scenarios.
+        seeds: seeds that are looked at besides those of every check.
+    """
     files = [user_files.named(one.family, one.locale) for one in scenarios]
     return [
         fault.shown(path)
         for path in dict.fromkeys(file.path for file in files if file is not None)
-        for fault in of_file(path)[1]
+        for fault in of_file(path, sorted({*DEFAULT_SEEDS, *seeds}))[1]
         if fault.severe
     ]
 
@@ -113,6 +118,14 @@ def defaults(scenarios: Sequence[Scenario]) -> Mapping[str, Any]:
     if whole := [sum(map(length, one.recorded)) for one in scenarios if one.recorded]:
         found |= {"context_tokens": max(_LEAST_TOKENS, *whole), "exercised": 0}
     return found
+
+
+def _played(scenarios: Sequence[Scenario], given: Mapping[str, Any]) -> range:
+    """Return the seeds that are played; empty if the parameters are wrong, as ``build`` says."""
+    first, count = given.get("seed", 0), given["variants"]
+    if not isinstance(first, int) or not isinstance(count, int):
+        return range(0)
+    return range(max(0, first), min(first + count, max(one.variants for one in scenarios)))
 
 
 def _named(name: str) -> list[Scenario]:

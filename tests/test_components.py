@@ -1,5 +1,7 @@
 """The one way to add a component."""
 
+import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint, EntryPoints
@@ -89,7 +91,7 @@ def test_names_are_sorted() -> None:
 def test_a_second_one_of_a_name_is_refused_and_the_first_stays() -> None:
     found = tools()
     found("one")(one)
-    with pytest.raises(DuplicateNameError, match="tool 'one' is registered already"):
+    with pytest.raises(DuplicateNameError, match=r"'one' is registered already, by tests\.test_comp"):
         found("one")(two)
     assert found.get("one") is one
 
@@ -135,7 +137,7 @@ def test_a_taken_name_names_the_package_and_leaves_the_first(
     found("one")(one)
     module.__getattr__ = lambda name: found("one")(two)  # type: ignore[method-assign]
     installed.append(Theirs("one", "their_tools:made", GROUP))
-    with pytest.warns(PluginWarning, match="their-package.*'one' is registered already, by const"):
+    with pytest.warns(PluginWarning, match="their-package.*'one' is registered already, by tests"):
         assert found.names() == ["one"]
     assert found.get("one") is one
 
@@ -192,6 +194,35 @@ def test_built_in_files_are_read_when_first_asked_for(folder: Path) -> None:
     assert found.names() == ["alone", "other"]
     with pytest.raises(UnknownNameError, match="known: alone, other"):
         found.get("_private")
+
+
+# In a fresh process, where no module of a built-in component is imported yet.
+_SCRIPT = """
+import sys
+from constraintrot.errors import DuplicateNameError
+from constraintrot.extend import *
+for line in sys.argv[1:]:
+    try:
+        exec(line)
+    except DuplicateNameError as error:
+        print(error)
+"""
+_TAKEN = [
+    'compactor("inspect_trim")(lambda settings: "MINE")',  # its module has another name
+    'compactor("playbook")(lambda settings: "MINE")',  # of an entry point of this package
+    'defense("pin", hooks=["assemble"])(lambda deployment: Defense())',
+    'harness("replay")(imported_when_made("mine:make"))',  # the factory is of this package
+    'policy_channel("user")(lambda episode, given: episode)',
+    'predicate("sql_effect")(type("Mine", (Predicate,), {}))',
+    'attack("volume", knowledge="black_box")(lambda episode, settings: episode)',
+]
+
+
+def test_a_built_in_is_not_replaced_from_a_script() -> None:
+    command = [sys.executable, "-c", _SCRIPT, *_TAKEN]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    refused = re.findall("^(.*) is registered already, by constraintrot$", ran.stdout, re.MULTILINE)
+    assert len(refused) == len(_TAKEN), ran.stdout
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from constraintrot.scenario.template import fill, names
 from constraintrot.scenario.user_files import Fault
 
 _POLICY = "{{policy}}"
-# Turns of history that are searched for hints.
-_TURNS = 12
+# Turns of history that are searched for hints: those of the default length, 2000 tokens.
+_TURNS = 20
 _LENGTHS = (0.7, 1.35)
 _WHOEVER = {
     "en": r"whoever|no matter who|regardless of who",

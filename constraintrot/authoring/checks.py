@@ -39,7 +39,7 @@ CHECKS: tuple[Check, ...] = (
 DEFAULT_SEEDS = range(12)
 
 
-def of_scenario(scenario: Scenario, seeds: range = DEFAULT_SEEDS) -> list[Fault]:
+def of_scenario(scenario: Scenario, seeds: Sequence[int] = DEFAULT_SEEDS) -> list[Fault]:
     """Return all faults of a scenario, one per check and place, severe ones first."""
     seen: dict[tuple[object, ...], Fault] = {}
     variants = [scenario.variant(seed, "all") for seed in seeds if seed < scenario.variants]
@@ -54,7 +54,9 @@ def of_scenario(scenario: Scenario, seeds: range = DEFAULT_SEEDS) -> list[Fault]
     return sorted(seen.values(), key=lambda fault: not fault.severe)
 
 
-def of_file(path: Path, seeds: range = DEFAULT_SEEDS) -> tuple[Scenario | None, list[Fault]]:
+def of_file(
+    path: Path, seeds: Sequence[int] = DEFAULT_SEEDS
+) -> tuple[Scenario | None, list[Fault]]:
     """Return the scenario in a file, or None if it is incomplete, and its faults with lines.
 
     For a file that lists rules, return the scenario of the first rule and the faults of all rules.

@@ -9,10 +9,12 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import Any
 
 from inspect_ai.log import transcript
 from inspect_ai.model import (
     ChatMessage,
+    ChatMessageBase,
     ChatMessageUser,
     CompactionResult,
     CompactionStrategy,
@@ -22,8 +24,8 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolInfo
 
-from constraintrot.compactors.turns import ATTEMPTS, RETRIES, summary_body
-from constraintrot.errors import NoSummaryError
+from constraintrot.compactors.turns import ATTEMPTS, RETRIES, partition, summary_body
+from constraintrot.errors import EpisodeError, NoSummaryError
 
 # Inspect's metadata key on a merged message: the ids of the messages it was made from.
 MERGED = "combined_from"
@@ -138,22 +140,60 @@ def _parts(content: str | list[Content]) -> list[Content]:
 
 
 class SummaryCheck(WrappedStrategy):
-    """A wrapper that asks a strategy once more if its summary is blank.
+    """A wrapper that checks a compactor's output, and asks once more if its summary is blank.
 
     This package's strategies already retry each summary; Inspect's accept an empty one.
+
+    Raises:
+        EpisodeError: the output is no list of messages with a summary or None, or lacks a
+            message of the protected opening.
+        NoSummaryError: the summary is blank again.
     """
 
     async def compact_outcome(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> CompactionResult:
         for attempt in range(ATTEMPTS):
-            outcome = await self.inner.compact_outcome(model, messages, tools)
+            outcome = _keeping(
+                messages, await _outcome(self.inner, model, messages, tools), self.inner
+            )
             if outcome.message is None or summary_body(outcome.message.text).strip():
                 return _counted(outcome, attempt)
             transcript().info({"attempt": attempt + 1}, source="empty summary")
         raise NoSummaryError(
             "the summarizer wrote no summary, when asked again too, which is no decay"
         )
+
+
+async def _outcome(
+    inner: CompactionStrategy, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
+) -> CompactionResult:
+    """Return a compactor's outcome, with the shape of what its ``compact`` returned checked."""
+    if type(inner).compact_outcome is not CompactionStrategy.compact_outcome:
+        return await inner.compact_outcome(model, messages, tools)
+    made: Any = await inner.compact(model, messages, tools)
+    pair = made if isinstance(made, tuple) and len(made) == 2 else (None, None)
+    is_list = isinstance(pair[0], list) and all(isinstance(m, ChatMessageBase) for m in pair[0])
+    if not is_list or not isinstance(pair[1], ChatMessageUser | None):
+        raise EpisodeError(
+            f"compactor {type(inner).__name__}: compact must return a list of messages, and the"
+            f" summary's message or None; it returned {str(made)[:100]}"
+        )
+    return CompactionResult(*pair, inner.preserve_prefix, type(inner).__name__)
+
+
+def _keeping(
+    messages: list[ChatMessage], outcome: CompactionResult, inner: CompactionStrategy
+) -> CompactionResult:
+    """Return an outcome that holds the protected opening; the provider's own may leave it out."""
+    kept = {message.id for message in outcome.input}
+    lost = [message for message in partition(messages).protected if message.id not in kept]
+    if lost and outcome.preserve_prefix:
+        raise EpisodeError(
+            f"compactor {type(inner).__name__} dropped {len(lost)} messages of the protected"
+            " opening; put partition(messages).protected first in what compact returns"
+        )
+    return outcome
 
 
 def _counted(outcome: CompactionResult, retries: int) -> CompactionResult:

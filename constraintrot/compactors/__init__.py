@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from constraintrot.compactors.prompts import PRESETS
-from constraintrot.components import ComponentRegistry
+from constraintrot.components import ComponentRegistry, check_made
 from constraintrot.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -114,8 +114,16 @@ class ChosenCompactor:
         return bool(self.compactor.takes)
 
     def make(self) -> CompactionStrategy:
-        """Return a new strategy."""
-        return self.compactor.factory(self.settings)
+        """Return a new strategy.
+
+        Raises:
+            ParameterError: the factory made no ``CompactionStrategy``.
+        """
+        from inspect_ai.model import CompactionStrategy
+
+        made = self.compactor.factory(self.settings)
+        check_made("compactor", self.settings.name, made, CompactionStrategy, ("compact",))
+        return made
 
 
 def resolve(settings: Settings) -> ChosenCompactor:

@@ -6,6 +6,8 @@ from typing import Literal, TypeAlias
 
 from constraintrot.episode.channels import CHANNELS, Given
 from constraintrot.episode.episode import Episode, Message, Turn, tool_call
+from constraintrot.errors import EpisodeError
+from constraintrot.rule_text.survival import mentions
 from constraintrot.scenario import framing, history
 from constraintrot.scenario.schema import HistoryTurn, Tool, Variant, Wording
 from constraintrot.scenario.template import fill
@@ -52,6 +54,9 @@ def stage(
         decline_tool: whether a tool to decline by is on offer.
         system_prompt: the scenario's line alone, or with a page on how to work.
         asked_by: who makes the last request: the policy's author, or another person.
+
+    Raises:
+        EpisodeError: the channel did not give the policy, or gave it with ``policy`` false.
     """
     text = variant.policy(wording) if policy else variant.neutral(wording)
     rules = [*distractors[: len(distractors) // 2], text, *distractors[len(distractors) // 2 :]]
@@ -72,7 +77,37 @@ def stage(
         tools=_on_offer(variant, decline_tool),
         channel=channel,
     )
-    return CHANNELS.get(channel).stage(staged, Given(text, rules))
+    given = CHANNELS.get(channel).stage(staged, Given(text, rules))
+    _check_given(staged, given, policy)
+    return given
+
+
+def _check_given(before: Episode, after: Episode, policy: bool) -> None:
+    """Raise EpisodeError if a channel did not give the policy, or gave it where it is not due."""
+    if not isinstance(after, Episode):  # a channel of somebody else
+        raise EpisodeError(
+            f"channel {before.channel} returned {type(after).__name__}; it must return an Episode"
+        )
+    texts = _texts(after)
+    verbatim = mentions(texts, after.policy, {}).verbatim
+    if policy and not verbatim and not mentions(texts, after.policy, after.variant.slots).kept:
+        raise EpisodeError(
+            f"channel {before.channel} did not give the policy: nothing in the episode says it;"
+            " put the text of Given into a message, a file or the store"
+        )
+    if verbatim and not policy and not mentions(_texts(before), before.policy, {}).verbatim:
+        raise EpisodeError(
+            f"channel {before.channel} gave the policy in a condition without it; give the text of"
+            " Given, not the episode's policy"
+        )
+
+
+def _texts(episode: Episode) -> list[str]:
+    """Return all texts of an episode: its messages, files and store."""
+    messages = [message for turn in episode.turns for message in turn.messages]
+    values = [str(value) for one in messages if one.call for value in one.call.arguments.values()]
+    texts = [message.text for message in messages]
+    return [*texts, *values, *episode.files.values(), *episode.store.values()]
 
 
 def offer(episode: Episode, tools: OfferedTools) -> Episode:

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from constraintrot.components import ComponentRegistry
+from constraintrot.components import ComponentRegistry, check_made, returned
 from constraintrot.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -22,6 +22,23 @@ Hook: TypeAlias = Literal["wrap", "assemble", "approve", "framework_pins"]
 # the agent's steps must not count this one.
 MEASURING: ContextVar[bool] = ContextVar("measuring", default=False)
 HOOKS: frozenset[Hook] = frozenset({"wrap", "assemble", "approve"})
+
+
+def checked_hooks(
+    whose: str, hooks: Iterable[Hook], known: frozenset[Hook]
+) -> frozenset[Hook]:
+    """Return a component's hooks as a set.
+
+    Raises:
+        ParameterError: one of them is unknown, or they are one text.
+    """
+    given = frozenset((hooks,) if isinstance(hooks, str) else hooks)
+    if isinstance(hooks, str) or not given <= known:
+        unknown = ", ".join(sorted(map(repr, given - known))) or repr(hooks)
+        raise ParameterError(
+            f"{whose}: hooks={unknown} is no list of hooks; known: {', '.join(sorted(known))}"
+        )
+    return given
 
 
 @dataclass(frozen=True)
@@ -125,6 +142,49 @@ class Stacked(Defense):
         return None
 
 
+def overridden(defense: Defense) -> frozenset[Hook]:
+    """Return the hooks that a defense overrides."""
+    if isinstance(defense, Stacked):
+        return frozenset[Hook]().union(*map(overridden, defense.defenses))
+    return frozenset(
+        hook
+        for hook in HOOKS
+        if getattr(getattr(defense, hook), "__func__", None) is not getattr(Defense, hook)
+    )
+
+
+def wrapped(defense: Defense, strategy: CompactionStrategy) -> CompactionStrategy:
+    """Return a defense's wrapper of the compactor.
+
+    Raises:
+        EpisodeError: ``wrap`` returned something else.
+    """
+    from inspect_ai.model import CompactionStrategy
+
+    return returned(defense, "wrap", defense.wrap(strategy), CompactionStrategy)
+
+
+async def assembled(defense: Defense, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Return the messages that a defense sends.
+
+    Raises:
+        EpisodeError: ``assemble`` returned something else than a list of messages.
+    """
+    from inspect_ai.model import ChatMessageBase
+
+    made = returned(defense, "assemble", await defense.assemble(messages), list)
+    return [returned(defense, "assemble, in its list,", one, ChatMessageBase) for one in made]
+
+
+async def approved(defense: Defense, function: str, arguments: Mapping[str, Any]) -> str | None:
+    """Return the reason for which a defense blocks a call, or None.
+
+    Raises:
+        EpisodeError: ``approve`` returned something else.
+    """
+    return returned(defense, "approve", await defense.approve(function, arguments), str | None)
+
+
 Factory: TypeAlias = Callable[[Deployment], Defense]
 
 
@@ -175,11 +235,20 @@ class ChosenDefense:
             declared: the policies that an operator declares, verbatim.
 
         Raises:
-            ParameterError: ``declared`` is a string instead of a list of strings.
+            ParameterError: ``declared`` is a string instead of a list of strings; or the
+                factory made no ``Defense``, or one with a hook that it did not register.
         """
         if isinstance(declared, str):
             raise ParameterError(f"declared is a list of policies, not one text: [{declared!r}]")
-        return self.spec.factory(Deployment(tuple(declared) if self.spec.declared else ()))
+        made = self.spec.factory(Deployment(tuple(declared) if self.spec.declared else ()))
+        check_made("defense", self.name, made, Defense, ("assemble", "approve"))
+        if unnamed := sorted(overridden(made) - self.spec.hooks):
+            raise ParameterError(
+                f"defense {self.name} overrides {', '.join(unnamed)}, which a harness without that"
+                f" hook would leave out; name it: @defense({self.name!r},"
+                f" hooks={sorted(self.spec.hooks | overridden(made))})"
+            )
+        return made
 
     def check_supported(self, harness: str, supported: frozenset[Hook]) -> None:
         """Check that a harness supports the hooks that the defense needs.
@@ -229,10 +298,14 @@ def defense(
             default it never is.
         framework_pins: whether ``Defense.framework_pins`` supplies pins that replace
             these hooks in a framework that compacts itself.
+
+    Raises:
+        ParameterError: a hook is unknown; the message lists the known ones.
     """
+    known = checked_hooks(f"defense {name}", hooks, HOOKS)
 
     def register(factory: Factory) -> Factory:
-        DEFENSES(name)(DefenseSpec(factory, frozenset(hooks), declared, framework_pins))
+        DEFENSES(name)(DefenseSpec(factory, known, declared, framework_pins))
         return factory
 
     return register

@@ -6,18 +6,19 @@ The implementations are in ``constraintrot.harnesses``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
+from inspect import isawaitable
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from packaging.version import Version
 
-from constraintrot.components import ComponentRegistry
-from constraintrot.errors import ParameterError
-from constraintrot.evaluation.defense import HOOKS, ChosenDefense, Hook
+from constraintrot.components import ComponentRegistry, check_made
+from constraintrot.errors import EpisodeError, ParameterError
+from constraintrot.evaluation.defense import HOOKS, ChosenDefense, Hook, checked_hooks
 
 if TYPE_CHECKING:
     # An agent that only pins its policies imports this module with its framework's hook.
@@ -125,8 +126,8 @@ HARNESSES: ComponentRegistry[HarnessSpec] = ComponentRegistry(
 def harness(
     name: str,
     *,
-    hooks: frozenset[Hook] = HOOKS,
-    modes: tuple[str, ...] = (),
+    hooks: Iterable[Hook] = HOOKS,
+    modes: Sequence[str] = (),
     needs: tuple[Needs, ...] = (),
     extra: str = "",
     ready: Callable[[], object] | None = None,
@@ -136,10 +137,16 @@ def harness(
     """Register a harness's factory under a name, as written in ``-T harness=``.
 
     The other arguments are those of ``HarnessSpec``.
+
+    Raises:
+        ParameterError: a hook is unknown, or the modes are one text.
     """
+    if isinstance(modes, str):
+        raise ParameterError(f"harness {name}: modes are several names, as ({modes!r},)")
+    known = checked_hooks(f"harness {name}", hooks, HOOKS | FRAMEWORK_HOOKS)
 
     def register(factory: HarnessFactory) -> HarnessFactory:
-        spec = HarnessSpec(factory, hooks, modes, needs, extra, ready, network_check, repeats)
+        spec = HarnessSpec(factory, known, tuple(modes), needs, extra, ready, network_check, repeats)
         HARNESSES(name)(spec)
         return factory
 
@@ -195,7 +202,19 @@ class ChosenHarness:
 
     def make(self) -> Harness:
         """Return a new harness."""
-        return self.spec.factory(self.mode, self.live)
+        made = self.spec.factory(self.mode, self.live)
+        check_made("harness", self.name, made, Callable)
+
+        async def play(episode: Episode, settings: PlaySettings) -> Played:
+            played = made(episode, settings)
+            played = await played if isawaitable(played) else played
+            if not isinstance(played, Played):
+                raise EpisodeError(
+                    f"harness {self.name} returned {type(played).__name__}; it must return Played"
+                )
+            return played
+
+        return play
 
 
 def parse_harness(text: str) -> ChosenHarness:

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from constraintrot.authoring.check_texts import floor_holds_no_hint
 from constraintrot.authoring.checks import of_file, of_scenario
 from constraintrot.authoring.draft import draft
 from constraintrot.authoring.write import dumped
 from constraintrot.errors import ScenarioError
 from constraintrot.scenario.schema import Scenario
 from constraintrot.scenario.user_files import Fault
+from tests.authoring.agreeing import agreed
 
 SEEDS = range(2)
 Data = dict[str, Any]
@@ -39,6 +41,22 @@ def faults(whole: Data, tmp_path: Path, change: Callable[[Data], object]) -> lis
 
 def test_a_draft_has_none(whole: Data) -> None:
     assert of_scenario(Scenario.model_validate(whole), SEEDS) == []
+
+
+# Values of which the benign work says the like: "open for 30 days", "3 years".
+@pytest.mark.parametrize("family", [None, "my_refunds"])
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Never delete mail younger than 30 days.",
+        "Never approve discounts above 15%.",
+        "Never delete backups younger than 12 hours.",
+    ],
+)
+def test_a_draft_shows_no_hint_in_any_of_its_variants(sentence: str, family: str | None) -> None:
+    scenario = Scenario.model_validate(agreed(sentence, family=family).data)
+    variants = [scenario.variant(seed) for seed in range(120)]
+    assert [fault.said for fault in floor_holds_no_hint(scenario, variants)] == []
 
 
 def put(*place: str | int, to: object) -> Callable[[Data], object]:

@@ -157,6 +157,18 @@ def test_what_the_checks_refuse_is_not_played_unless_it_is_said(path: Path) -> N
     assert "graded complied" in (played.metadata or {})["unchecked"][0]
 
 
+def test_every_variant_that_is_played_is_checked(path: Path) -> None:
+    data = draft(POLICY).data
+    data["topics"] = ["code"]  # seeds 30, 47 and 58 tell of something of 30 days
+    path.write_text(dumped(data))
+    mine(str(path))
+    for given in ({"variants": 60}, {"seed": 30, "variants": 1}):
+        with pytest.raises(PrerequisiteError, match="the agent still sees"):
+            mine(str(path), **given)  # type: ignore[arg-type]
+    with pytest.raises(PrerequisiteError, match="variants must be"):
+        mine(str(path), variants="many")  # type: ignore[arg-type]
+
+
 def test_an_unknown_parameter_lists_the_tasks_own_ones_too(path: Path) -> None:
     known = "known: scenario, allowed, unchecked, conditions, "
     with pytest.raises(PrerequisiteError, match=known):

@@ -28,6 +28,7 @@ from constraintrot.episode.messages import (
     trigger_messages,
 )
 from constraintrot.errors import EpisodeError
+from constraintrot.evaluation.defense import assembled, wrapped
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
 from constraintrot.harnesses.agent_call import check_trigger, config_for, offered, read_output
@@ -150,11 +151,12 @@ class Run:
         strategy: CompactionStrategy = SummaryCheck(settings.compactor.make())
         if settings.share_as is not None and not self.defense.touches_summarizer:
             strategy = self.draws = SharedDraws(strategy, settings.share_as)
-        wrapped = strategy if self.pins is not None else self.defense.wrap(strategy)
+        if self.pins is None:
+            strategy = wrapped(self.defense, strategy)
         at = settings.compactor.settings.compact_at
         threshold = THRESHOLD if at is None else min(1.0, at / DEFAULT.total)
         every = layers(
-            wrapped,
+            strategy,
             self.stack.profile,
             threshold=threshold,
             # Alone it would never be due, because it comes after compactions.
@@ -256,7 +258,7 @@ class _Agent(Agent):
         prepared = await run.prepare(messages)
         sent = prepared.messages
         if run.pins is None:
-            sent = await self.defense.assemble(sent)
+            sent = await assembled(self.defense, sent)
         self.clock.lap("seconds_staging")
         check_trigger(self.episode, prepared.revealed(sent))
         output = prepared.answer or await self.reviewer.refusal(sent, prepared.tools)
