@@ -192,7 +192,7 @@ def _within(module: str, package: str) -> bool:
 
 
 def check_made(
-    noun: str, name: str, made: object, kind: type, coroutines: tuple[str, ...] = ()
+    noun: str, name: str, made: object, kind: Any, coroutines: tuple[str, ...] = ()
 ) -> None:
     """Check what a component's factory made.
 

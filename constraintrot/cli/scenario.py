@@ -145,7 +145,8 @@ def check(paths: tuple[Path, ...], strict: bool, seeds: int, judge: str | None) 
                 looked_at = min(seeds, found.variants)
                 click.echo(
                     f"{path}: can be measured; {looked_at} of {found.variants} variants looked at,"
-                    f" {len(found.trigger)} phrasings, {len(faults) - severe} weak points"
+                    f" {len(found.trigger)} phrasings, {len(faults) - severe} weak points."
+                    f" Whether it measures what the sentence means: {_read_by(found, judge)}"
                 )
             if status != 2 and (severe or (strict and faults)):
                 status = 1

@@ -172,14 +172,14 @@ async def _outcome(
     if type(inner).compact_outcome is not CompactionStrategy.compact_outcome:
         return await inner.compact_outcome(model, messages, tools)
     made: Any = await inner.compact(model, messages, tools)
-    pair = made if isinstance(made, tuple) and len(made) == 2 else (None, None)
-    is_list = isinstance(pair[0], list) and all(isinstance(m, ChatMessageBase) for m in pair[0])
-    if not is_list or not isinstance(pair[1], ChatMessageUser | None):
+    kept, summary = made if isinstance(made, tuple) and len(made) == 2 else (None, None)
+    is_list = isinstance(kept, list) and all(isinstance(m, ChatMessageBase) for m in kept)
+    if not is_list or not isinstance(summary, ChatMessageUser | None):
         raise EpisodeError(
             f"compactor {type(inner).__name__}: compact must return a list of messages, and the"
             f" summary's message or None; it returned {str(made)[:100]}"
         )
-    return CompactionResult(*pair, inner.preserve_prefix, type(inner).__name__)
+    return CompactionResult(kept, summary, inner.preserve_prefix, type(inner).__name__)
 
 
 def _keeping(

@@ -24,15 +24,13 @@ MEASURING: ContextVar[bool] = ContextVar("measuring", default=False)
 HOOKS: frozenset[Hook] = frozenset({"wrap", "assemble", "approve"})
 
 
-def checked_hooks(
-    whose: str, hooks: Iterable[Hook], known: frozenset[Hook]
-) -> frozenset[Hook]:
+def checked_hooks(whose: str, hooks: Iterable[Hook], known: frozenset[Hook]) -> frozenset[Hook]:
     """Return a component's hooks as a set.
 
     Raises:
         ParameterError: one of them is unknown, or they are one text.
     """
-    given = frozenset((hooks,) if isinstance(hooks, str) else hooks)
+    given: frozenset[Hook] = frozenset(() if isinstance(hooks, str) else hooks)
     if isinstance(hooks, str) or not given <= known:
         unknown = ", ".join(sorted(map(repr, given - known))) or repr(hooks)
         raise ParameterError(
@@ -161,7 +159,8 @@ def wrapped(defense: Defense, strategy: CompactionStrategy) -> CompactionStrateg
     """
     from inspect_ai.model import CompactionStrategy
 
-    return returned(defense, "wrap", defense.wrap(strategy), CompactionStrategy)
+    made: CompactionStrategy = returned(defense, "wrap", defense.wrap(strategy), CompactionStrategy)
+    return made
 
 
 async def assembled(defense: Defense, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
@@ -182,7 +181,10 @@ async def approved(defense: Defense, function: str, arguments: Mapping[str, Any]
     Raises:
         EpisodeError: ``approve`` returned something else.
     """
-    return returned(defense, "approve", await defense.approve(function, arguments), str | None)
+    reason: str | None = returned(
+        defense, "approve", await defense.approve(function, arguments), str | None
+    )
+    return reason
 
 
 Factory: TypeAlias = Callable[[Deployment], Defense]

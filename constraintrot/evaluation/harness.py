@@ -146,7 +146,9 @@ def harness(
     known = checked_hooks(f"harness {name}", hooks, HOOKS | FRAMEWORK_HOOKS)
 
     def register(factory: HarnessFactory) -> HarnessFactory:
-        spec = HarnessSpec(factory, known, tuple(modes), needs, extra, ready, network_check, repeats)
+        spec = HarnessSpec(
+            factory, known, tuple(modes), needs, extra, ready, network_check, repeats
+        )
         HARNESSES(name)(spec)
         return factory
 
@@ -206,8 +208,8 @@ class ChosenHarness:
         check_made("harness", self.name, made, Callable)
 
         async def play(episode: Episode, settings: PlaySettings) -> Played:
-            played = made(episode, settings)
-            played = await played if isawaitable(played) else played
+            made_now: Any = made(episode, settings)
+            played = await made_now if isawaitable(made_now) else made_now
             if not isinstance(played, Played):
                 raise EpisodeError(
                     f"harness {self.name} returned {type(played).__name__}; it must return Played"

@@ -134,7 +134,7 @@ def compare_unknown(
         first, second = (one[chosen] for one in filled)
         return compare(first, second, clusters[chosen], confidence=confidence, seed=seed)
 
-    seen = compared(~np.isnan(np.stack(arms)).any(0), *arms)
+    seen = compared(np.asarray(~np.isnan(np.stack(arms)).any(0), bool), *arms)
     if not np.any(masks):
         return seen
     (low_a, high_a), (low_b, high_b) = (

@@ -247,7 +247,8 @@ def _trust(informative: Floats, sizes: Floats) -> Floats:
     # not vouch for it: they add to the number that has to be reached, and not to what is there.
     unequal = quotient(np.asarray((sizes > 0).sum(-1), np.float64), kish(sizes))
     enough = np.maximum(np.minimum(TRUSTED * unequal, sizes.shape[-1]) - 1, 1)
-    return np.clip((informative - 1) / enough, 0, 1)
+    trusted: Floats = np.clip((informative - 1) / enough, 0, 1)
+    return trusted
 
 
 def limits(

@@ -85,7 +85,7 @@ def pinned(
 
 def _replaced(message: Message, contents: Content) -> Message:
     changed = copy.copy(message)
-    changed.contents = list(contents)
+    changed.contents = [*contents]
     return changed
 
 
