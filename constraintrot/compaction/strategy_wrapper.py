@@ -172,7 +172,8 @@ async def _outcome(
     if type(inner).compact_outcome is not CompactionStrategy.compact_outcome:
         return await inner.compact_outcome(model, messages, tools)
     made: Any = await inner.compact(model, messages, tools)
-    kept, summary = made if isinstance(made, tuple) and len(made) == 2 else (None, None)
+    pair: Any = made if isinstance(made, tuple) and len(made) == 2 else (None, None)
+    kept, summary = pair
     is_list = isinstance(kept, list) and all(isinstance(m, ChatMessageBase) for m in kept)
     if not is_list or not isinstance(summary, ChatMessageUser | None):
         raise EpisodeError(
