@@ -74,13 +74,15 @@ def _listed(text: str, right: str) -> Iterator[tuple[str, Named]]:
 
 def _read(text: str, right: str) -> Named:
     """What one piece of a text names."""
+    if not re.search(r"[^\W_]", text):
+        return "nothing"
     folded, wanted = _folded(text), bare(right)
     tags = [tag for tag in _TAGGED.findall(folded) if re.search(r"[^\W_]", tag)]
     if not tags:
         name = _unlabelled(folded)
         if wanted in (bare(folded), name):
             return "right"
-        if name in _NOTHING or not re.search(r"[^\W_]", name):
+        if name in _NOTHING or not name:
             return "nothing"
         if _DASHES.sub("-", folded.strip(_AROUND)) == wanted:
             return "unreadable"
