@@ -25,8 +25,7 @@ _SAYS = {"violates": "breaks the rule", "clear": "keeps it", "malformed": "canno
 _HEAD = """\
 # How the rule is understood. Correct what is wrong, fill in what is empty, and answer "yes" to a
 # question where the rule means what stands here in spite of it. Then:
-#   constraintrot scenario new --answers {name} -o mine.yaml
-# (or `scenario from-session SESSION --answers {name}`, where it came from a session)
+#   {command}
 # breaks, keeps: values of the argument, three or more together. violation: a predicate of
 # docs/your-policy.md, without its argument; left empty, the values under breaks are what is forbidden.
 # words: of these, one must stand in every summary that keeps the rule. says: {{value}} is the value.
@@ -137,11 +136,11 @@ class Answers(BaseModel):
         new = [Question(question=one) for one in more if one not in closed]
         return self.model_copy(update={"asked": [*self.asked, *new]})
 
-    def text(self, name: str) -> str:
-        """Return the file's text; its head shows a command with the file ``name``."""
+    def text(self, command: str) -> str:
+        """Return the file's text; its head shows the command that reads it."""
         data = self.model_dump()
         dumped = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=10_000)
-        return _HEAD.format(name=name) + dumped
+        return _HEAD.format(command=command) + dumped
 
 
 def understood(text: str, rule: Rule, action: str, open: Sequence[str]) -> Answers:

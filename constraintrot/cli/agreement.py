@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,9 @@ from constraintrot.errors import ParameterError
 if TYPE_CHECKING:
     from constraintrot.authoring.answers import Answers
     from constraintrot.authoring.draft import Draft
+
+# Parameters that a file of answers stands for, or that a command with questions left cannot have.
+_ANSWERED = ("policy", "rule", "answered", "yes")
 
 
 def agreed(
@@ -55,17 +59,32 @@ def agreed(
 def _ask_in_a_file(made: Draft, out: Path | None) -> NoReturn:
     """Write the questions to a file beside the draft's, and end with status 1."""
     path = out.with_suffix(".answers.yaml") if out else None
-    text = made.understood.text(path.name if path else "FILE")
+    command = _again(path or Path("FILE"))
+    text = made.understood.text(command)
     if path is None:
         click.echo(text, nl=False)
     else:
         write("--out", path, text)
         click.echo(
             f"no draft was written. Answer the questions in {path} ({len(made.open)}), then:"
-            f"\n  constraintrot scenario new --answers {path} -o {out}",
+            f"\n  {command}",
             err=True,
         )
     sys.exit(1)
+
+
+def _again(answers: Path) -> str:
+    """Return the command that is running, with a file of answers in place of the rule."""
+    context = click.get_current_context()
+    words = ["constraintrot", *context.command_path.split()[1:], "--answers", str(answers)]
+    for param in context.command.params:
+        given = context.params[str(param.name)]
+        if not given or param.name in _ANSWERED:
+            continue
+        for one in given if isinstance(given, tuple) else [given]:
+            words += [param.opts[0]] if isinstance(param, click.Option) else []
+            words += [] if one is True else [str(one)]
+    return shlex.join(words)
 
 
 def _edited(made: Draft) -> Answers:
@@ -75,7 +94,7 @@ def _edited(made: Draft) -> Answers:
     click.echo(
         "say it in the editor: correct what is understood, and answer what is asked", err=True
     )
-    text = click.edit(made.understood.text("FILE"), extension=".yaml", require_save=True)
+    text = click.edit(made.understood.text(_again(Path("FILE"))), extension=".yaml", require_save=True)
     return answers.read(text, "the edited file") if text else _given_up()
 
 

@@ -1,6 +1,8 @@
 """A draft is talked over: it shows what it understood, asks what it does not know, and never guesses."""
 
+import json
 import re
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -84,6 +86,8 @@ def test_without_a_terminal_the_questions_are_a_file_that_is_read_back(out: Path
     path = out.with_suffix(".answers.yaml")
     data: dict[str, Any] = yaml.safe_load(path.read_text())
     assert {one["answer"] for one in data["asked"]} == {None}
+    command = f"constraintrot scenario new --answers {path} -o {out}"
+    assert command in path.read_text()
 
     path.write_text(yaml.safe_dump(data))
     assert new("--answers", str(path), "-o", str(out)).exit_code == 1
@@ -298,6 +302,22 @@ def test_a_judge_that_disagrees_is_a_question(out: Path, monkeypatch: pytest.Mon
     assert any("amount_eur=99" in one and "breaks the rule" in one for one in questions)
     path.write_text(path.read_text().replace("answer: null", "answer: yes"))
     new("--answers", str(path), "--judge", "mockllm/model", "-o", str(out), exits=0)
+
+
+def test_the_command_with_the_answers_repeats_every_option(out: Path) -> None:
+    tools = out.with_name("my tools.json")
+    tools.write_text(json.dumps([{"name": "pay_back", "parameters": {
+        "type": "object", "properties": {"amount_eur": {"type": "number"}}, "required": ["amount_eur"]}}]
+    ))  # fmt: skip
+    given = ["--tools", str(tools), "--family", "my_refunds", "-o", str(out)]
+    told = new("Never refund more than 100 EUR, please.", *given, exits=1)
+    path = out.with_suffix(".answers.yaml")
+    (command,) = re.findall(r"^  (constraintrot scenario new .*)$", told.output, re.M)
+    assert f"#   {command}\n" in path.read_text()
+    path.write_text(path.read_text().replace("answer: null", "answer: yes"))
+    new(*shlex.split(command)[3:], exits=0)
+    data = yaml.safe_load(out.read_text())
+    assert (data["family"], data["violation"]["function"]) == ("my_refunds", "pay_back")
 
 
 def test_one_of_a_sentence_and_answers_is_given() -> None:
