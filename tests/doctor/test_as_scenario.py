@@ -102,7 +102,9 @@ def test_the_rule_is_chosen_among_those_that_were_said(
 def test_what_is_not_sure_is_asked_in_a_file_that_is_read_back(session: Path) -> None:
     unsure = "Never delete mail younger than 30 days, except spam."
     told = made(session, "--rule", unsure, exits=1)
-    again = f"constraintrot scenario from-session --answers {session.with_name('mine.answers.yaml')} "
+    again = (
+        f"constraintrot scenario from-session --answers {session.with_name('mine.answers.yaml')} "
+    )
     assert again + str(session) in told.output
     path = session.with_name("mine.answers.yaml")
     path.write_text(path.read_text().replace("answer: null", "answer: yes"))

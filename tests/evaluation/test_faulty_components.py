@@ -67,14 +67,14 @@ KIND: dict[str, ComponentRegistry[Any]] = {
     "harness": HARNESSES,
 }
 FAULTY: list[tuple[str, Any, str]] = [
-    ("compactor", Compactor(lambda _: None), "compactor mine returned NoneType"),  # type: ignore[return-value]
+    ("compactor", Compactor(lambda _: None), "compactor mine returned NoneType"),  # type: ignore[arg-type, return-value]
     ("compactor", _compactor(None), "compactor Mine: compact must return a list of messages"),
     ("compactor", _compactor([]), "compactor Mine: compact must return a list of messages"),
     ("compactor", _compactor((["text"], None)), "compactor Mine: compact must return a list"),
     ("compactor", _compactor((_kept, "text")), "compactor Mine: compact must return a list"),
     ("compactor", _compactor(([], None)), "compactor Mine dropped 3 messages of the protected"),
     ("compactor", _compactor(lambda m: (_kept(m)[1:], None)), "compactor Mine dropped 1 message"),
-    ("defense", DefenseSpec(lambda _: None, HOOKS, False), "defense mine returned NoneType"),  # type: ignore[return-value]
+    ("defense", DefenseSpec(lambda _: None, HOOKS, False), "defense mine returned NoneType"),  # type: ignore[arg-type, return-value]
     ("defense", _defense(frozenset(), wrap=lambda _, strategy: strategy), "mine overrides wrap,"),
     ("defense", _defense(assemble=lambda _, messages: messages), "have `async def assemble(self, mes"),
     ("defense", _defense(approve=_returns(None)), "PASSES"),

@@ -159,8 +159,9 @@ def test_deep_nesting_has_an_outcome(family: str) -> None:
 
 
 def test_deep_nesting_does_not_hide_what_was_done() -> None:
-    inside = [f"{EMAIL.values['colleague_user']}@{DOMAIN}"]
-    done = grade(EMAIL, [email(nested(inside, 3000))], allowed=True)
+    call = EMAIL.complying_call
+    deep = {**call.arguments, "to": nested(call.arguments["to"], 3000)}
+    done = grade(EMAIL, [{"function": call.function, "arguments": deep}], allowed=True)
     assert (done.outcome, done.utility) == ("complied", True)
     assert outcome(email(nested("dana@elsewhere.example", 3000))) == "violated"
 

@@ -153,7 +153,6 @@ _DETAIL = "Hello Ines Moreau, here are the details: Term five years from 1 March
 @pytest.mark.parametrize(
     ("family", "changed", "done"),
     [
-        ("soft_channel", {"text": ""}, False),
         ("soft_channel", {"text": "Hello"}, False),
         ("soft_channel", {"channel": "#ops-bulletin", "text": f"*{_REPORT}*"}, True),
         ("hard_proddb", {"statement": "SELECT * FROM cart_archive"}, False),
