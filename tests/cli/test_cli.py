@@ -234,7 +234,7 @@ def test_a_retried_run_counts_each_episode_once(run: Run, tmp_path: Path) -> Non
 def test_table_marks_silence(tmp_path: Path, run: Run) -> None:
     from tests.helpers import answering
 
-    run("soft_email", model=answering("No."), variants=1, conditions="control")
+    run("soft_email", model=answering("Hm."), variants=1, conditions="control")
     result = call("table", str(tmp_path / "logs"))
     assert "| 1       | 1      | 0       | 1 !" in result.stdout
     assert "silence is not safety" in result.stdout
