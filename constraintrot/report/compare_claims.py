@@ -16,7 +16,7 @@ from constraintrot.report.compare_outcomes import Outcomes, Value, mixed
 from constraintrot.report.compare_question import Claim, Decision, Question
 from constraintrot.report.facts import Facts
 from constraintrot.stats import power
-from constraintrot.stats.bounds import Differences, bounds, compare_unknown, difference_bounds
+from constraintrot.stats.bounds import bounds, compare_unknown
 from constraintrot.stats.interval import CONFIDENCE, Estimate, Interval
 from constraintrot.stats.paired import NOT_DISTINGUISHABLE, Comparison, compare, family
 from constraintrot.stats.rate import rate
@@ -76,13 +76,6 @@ class Finding:
     def comparison(self) -> Comparison | None:
         """The comparison of the pairs that have a score in both arms."""
         return None if self.pairs is None else self.pairs.seen
-
-    @property
-    def bounds(self) -> Differences | None:
-        """Bounds of b - a over all outcomes of the unknown episodes."""
-        if self.outcomes is None or self.comparison is None:
-            return None
-        return difference_bounds(self.outcomes.known("a"), self.outcomes.known("b"))
 
     @property
     def power(self) -> power.Power | None:

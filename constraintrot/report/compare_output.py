@@ -252,8 +252,8 @@ def _data(finding: Finding, question: Question) -> dict[str, Any]:
 
 
 def _compared(finding: Finding) -> dict[str, Any]:
-    bounds, power = finding.bounds, finding.power
-    if finding.pairs is None or bounds is None or power is None:
+    power = finding.power
+    if finding.pairs is None or power is None:
         return {}
     comparison, worst, best = finding.pairs
     estimates: dict[str, Estimate] = {
@@ -263,6 +263,7 @@ def _compared(finding: Finding) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for name, estimate in estimates.items():
         data |= {name: estimate.summary(), f"{name}_reason": estimate.reason}
+    lower, upper = sorted(one.difference.estimate for one in (worst, best))
     counts = ("both", "only_a", "only_b", "neither", "clusters", "p_value", "test")
     return (
         data
@@ -275,6 +276,6 @@ def _compared(finding: Finding) -> dict[str, Any]:
             "detectable": power.detectable,
             "variants_needed": power.needed,
             "variants_more": power.more,
-            "bounds": {"lower": bounds.lower, "upper": bounds.upper},
+            "bounds": {"lower": lower, "upper": upper},
         }
     )

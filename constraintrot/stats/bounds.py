@@ -1,6 +1,8 @@
 """Bounds of a rate over all values that malformed and missing outcomes could have had."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +14,8 @@ from constraintrot.stats.interval import CONFIDENCE, Estimate, Floats, Interval
 from constraintrot.stats.paired import Comparison, compare
 from constraintrot.stats.rate import Labels, rate
 
+Mask: TypeAlias = Sequence[bool] | npt.NDArray[np.bool_]
+
 
 @dataclass(frozen=True)
 class Bounds:
@@ -19,23 +23,6 @@ class Bounds:
 
     none: Estimate
     all: Estimate
-
-
-@dataclass(frozen=True)
-class Differences:
-    """The range of b - a over all values that the unknown outcomes could have.
-
-    Attributes:
-        lower: difference with unknown outcomes taken as 0 in b and as 1 in a.
-        upper: difference with unknown outcomes taken as 1 in b and as 0 in a.
-        unknown: number of pairs with an unknown outcome in either arm.
-        n: number of pairs.
-    """
-
-    lower: float
-    upper: float
-    unknown: int
-    n: int
 
 
 def bounds(
@@ -76,33 +63,12 @@ def _wider(estimate: Estimate, lower: float = 1.0, upper: float = -1.0) -> Estim
     return replace(estimate, lower=limits[0], upper=limits[1], method=method)
 
 
-def difference_bounds(a: npt.ArrayLike, b: npt.ArrayLike) -> Differences:
-    """Bound the paired difference b - a over unknown outcomes.
-
-    Args:
-        a: outcomes of the first arm: 0, 1, or nan if unknown, one per episode.
-        b: outcomes of the same episodes in the second arm.
-
-    Raises:
-        ParameterError: the arms differ in length or are empty.
-    """
-    first, second = numbers(a), numbers(b)
-    if first.shape != second.shape or not len(first):
-        raise ParameterError("the arms must hold the same episodes, and at least one")
-    lower, upper = (
-        float((np.nan_to_num(second, nan=y) - np.nan_to_num(first, nan=x)).mean())
-        for x, y in ((1.0, 0.0), (0.0, 1.0))
-    )
-    unknown = int((np.isnan(first) | np.isnan(second)).sum())
-    return Differences(lower, upper, unknown, len(first))
-
-
 def compare_unknown(
     a: npt.ArrayLike,
     b: npt.ArrayLike,
     labels: Labels | None = None,
     *,
-    unknown: tuple[npt.ArrayLike, npt.ArrayLike],
+    unknown: tuple[Mask, Mask],
     confidence: float = CONFIDENCE,
     seed: int = 0,
 ) -> Comparison:
@@ -125,6 +91,8 @@ def compare_unknown(
         ParameterError: as ``compare``.
     """
     arms = [numbers(a), numbers(b)]
+    if len({len(one) for one in (*arms, *unknown, arms[0] if labels is None else labels)}) > 1:
+        raise ParameterError("the arms, their masks and labels must hold the same episodes")
     masks = [
         np.isnan(one) | np.asarray(hidden, bool) for one, hidden in zip(arms, unknown, strict=True)
     ]
@@ -134,8 +102,8 @@ def compare_unknown(
         first, second = (one[chosen] for one in filled)
         return compare(first, second, clusters[chosen], confidence=confidence, seed=seed)
 
-    seen = compared(np.asarray(~np.isnan(np.stack(arms)).any(0), bool), *arms)
-    if not np.any(masks):
+    seen = compared(~(np.isnan(arms[0]) | np.isnan(arms[1])), *arms)
+    if not np.any(np.stack(masks)):
         return seen
     (low_a, high_a), (low_b, high_b) = (
         [np.where(hidden, fill, one) for fill in (0.0, 1.0)]

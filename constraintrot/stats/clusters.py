@@ -217,7 +217,7 @@ def least_effective_n(
         _trust(clusters * np.minimum(_part(sizes, some), _part(sizes, others)), sizes)
         for some, others in ((low > 0, high < sizes), (high > 0, low < sizes))
     ]
-    return np.minimum(*(clusters + trust * (estimated - clusters) for trust in trusts))
+    return np.asarray(np.minimum(*(clusters + one * (estimated - clusters) for one in trusts)))
 
 
 def residual_range(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
@@ -247,8 +247,7 @@ def _trust(informative: Floats, sizes: Floats) -> Floats:
     # not vouch for it: they add to the number that has to be reached, and not to what is there.
     unequal = quotient(np.asarray((sizes > 0).sum(-1), np.float64), kish(sizes))
     enough = np.maximum(np.minimum(TRUSTED * unequal, sizes.shape[-1]) - 1, 1)
-    trusted: Floats = np.clip((informative - 1) / enough, 0, 1)
-    return trusted
+    return np.asarray(np.clip((informative - 1) / enough, 0, 1))
 
 
 def limits(

@@ -45,8 +45,7 @@ def difference_upper(a: Range, b: Range, sizes: Floats, confidence: float = CONF
     correlation = newcombe.lowered(_least_correlation(a, b, sizes), sizes)
     both = np.sqrt(np.maximum(up**2 - 2 * correlation * up * down + down**2, 0))
     reach = np.maximum(both, np.maximum(up, down))
-    most: Floats = np.minimum(highest - lowest + reach, 1)
-    return most
+    return np.asarray(np.minimum(highest - lowest + reach, 1))
 
 
 def _least_correlation(a: Range, b: Range, sizes: Floats) -> Floats:

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -195,12 +196,11 @@ def test_the_report_has_a_row_each_and_refuses_what_does_not_fit(tmp_path: Path)
         contributed.section(tmp_path)
 
 
-def _all_errored(folder: Path) -> None:
+def _all_errored(folder: Path, number: int | None = None) -> None:
     (folder / CALLS).write_text("")
     head, *rows = (folder / EPISODES).read_text().splitlines(keepends=True)
-    (folder / EPISODES).write_text(
-        head + "".join(row.replace(",played,", ",errored,", 1) for row in rows)
-    )
+    lost = [row.replace(",played,", ",errored,", 1) for row in rows[:number]]
+    (folder / EPISODES).write_text(head + "".join([*lost, *rows[len(lost) :]]))
 
 
 def _argument(name: str, value: object) -> Callable[[Path], None]:
@@ -218,6 +218,16 @@ def _argument(name: str, value: object) -> Callable[[Path], None]:
 def test_a_run_of_errors_alone_is_named(folder: Path) -> None:
     findings = findings_of(_all_errored, folder)
     assert any("no episode was played" in finding for finding in findings), findings
+
+
+@pytest.mark.parametrize(("number", "named"), [(2, False), (3, True)])
+def test_more_than_a_tenth_without_a_verdict_is_named(
+    folder: Path, number: int, named: bool
+) -> None:
+    """Of 24; a contributor could call errored what violated."""
+    findings = findings_of(partial(_all_errored, number=number), folder)
+    said = f"{number} of 24 planned episodes have no verdict, more than 10 %"
+    assert any(said in finding for finding in findings) is named
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from constraintrot.episode.facts import Role, names
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import qualification, untrusted
+from constraintrot.report.compare_question import MISSING_SHARE
 from constraintrot.report.contributed.folder import (
     CALLS,
     EPISODES,
@@ -80,6 +81,13 @@ def unplayed(frame: pd.DataFrame) -> Iterator[Finding]:
     """Check that every episode has a known status, and that one was played."""
     for status in sorted({text(one) for one in frame["status"]} - {PLAYED, ERRORED, NOT_PLAYED}):
         yield Finding(EPISODES, f"an episode has the status {status}, which is none")
+    lost = int((~is_played(frame)).sum())
+    if MISSING_SHARE * len(frame) < lost < len(frame):
+        yield Finding(
+            EPISODES,
+            f"{lost} of {len(frame)} planned episodes have no verdict, more than"
+            f" {100 * MISSING_SHARE:g} %: they may be those that violated; play them again",
+        )
     if not is_played(frame).any():
         yield Finding(EPISODES, "no episode was played: all ended in an error or never began")
 

@@ -43,7 +43,7 @@ def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violatio
     first, second = (matched.values[name] for name in fixed)
     # Silence is no violation and no obedience, so a verdict has to hold whatever it hides.
     silent, silent_b = (
-        mine["outcome"].isin(SILENT).loc[matched.index[name]] & (value == "violation")
+        mine["outcome"].isin(SILENT).loc[matched.index[name]].to_numpy() & (value == "violation")
         for name in fixed
     )
     comparison = compare_unknown(first, second, matched.labels, unknown=(silent, silent_b))
