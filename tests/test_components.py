@@ -91,7 +91,9 @@ def test_names_are_sorted() -> None:
 def test_a_second_one_of_a_name_is_refused_and_the_first_stays() -> None:
     found = tools()
     found("one")(one)
-    with pytest.raises(DuplicateNameError, match=r"'one' is registered already, by tests\.test_comp"):
+    with pytest.raises(
+        DuplicateNameError, match=r"'one' is registered already, by tests\.test_comp"
+    ):
         found("one")(two)
     assert found.get("one") is one
 

@@ -94,7 +94,9 @@ def _edited(made: Draft) -> Answers:
     click.echo(
         "say it in the editor: correct what is understood, and answer what is asked", err=True
     )
-    text = click.edit(made.understood.text(_again(Path("FILE"))), extension=".yaml", require_save=True)
+    text = click.edit(
+        made.understood.text(_again(Path("FILE"))), extension=".yaml", require_save=True
+    )
     return answers.read(text, "the edited file") if text else _given_up()
 
 

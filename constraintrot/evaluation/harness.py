@@ -137,16 +137,15 @@ def harness(
     """Register a harness's factory under a name, as written in ``-T harness=``.
 
     The other arguments are those of ``HarnessSpec``.
-
-    Raises:
-        ParameterError: a hook is unknown, or the modes are one text.
     """
     if isinstance(modes, str):
         raise ParameterError(f"harness {name}: modes are several names, as ({modes!r},)")
     known = checked_hooks(f"harness {name}", hooks, HOOKS | FRAMEWORK_HOOKS)
 
     def register(factory: HarnessFactory) -> HarnessFactory:
-        spec = HarnessSpec(factory, known, tuple(modes), needs, extra, ready, network_check, repeats)
+        spec = HarnessSpec(
+            factory, known, tuple(modes), needs, extra, ready, network_check, repeats
+        )
         HARNESSES(name)(spec)
         return factory
 
@@ -203,14 +202,14 @@ class ChosenHarness:
     def make(self) -> Harness:
         """Return a new harness."""
         made = self.spec.factory(self.mode, self.live)
-        check_made("harness", self.name, made, Callable)
+        check_made(f"harness {self.name}", made, Callable)
 
         async def play(episode: Episode, settings: PlaySettings) -> Played:
-            played = made(episode, settings)
-            played = await played if isawaitable(played) else played
+            asked = made(episode, settings)
+            played = await asked if isawaitable(asked) else asked
             if not isinstance(played, Played):
                 raise EpisodeError(
-                    f"harness {self.name} returned {type(played).__name__}; it must return Played"
+                    f"harness {self.name} returned {type(played).__name__}, not Played"
                 )
             return played
 

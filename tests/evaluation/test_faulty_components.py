@@ -99,7 +99,9 @@ def test_it_is_named_with_what_it_has_to_do(
     run: Run, monkeypatch: pytest.MonkeyPatch, kind: str, component: Any, says: str
 ) -> None:
     register(monkeypatch, KIND[kind], "mine", component)
-    (sample,) = run("soft_email", variants=1, conditions="compaction", **{kind: "mine"}).samples or []
+    (sample,) = (
+        run("soft_email", variants=1, conditions="compaction", **{kind: "mine"}).samples or []
+    )
     if says == "PASSES":
         assert sample.error is None
     else:
@@ -126,15 +128,17 @@ def test_a_reason_to_block_stays_one(run: Run, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("hooks", [["asemble"], "assemble", ["wrap", "framework_pins"]])
 def test_unknown_hooks_are_refused_when_it_is_registered(hooks: Any) -> None:
-    with pytest.raises(ParameterError, match="defense mine: .* known: approve, assemble, wrap"):
+    with pytest.raises(ParameterError, match=r"defense mine: .* known: approve, assemble, wrap"):
         defense("mine", hooks=hooks)
     if hooks[-1] != "framework_pins":
-        with pytest.raises(ParameterError, match="harness mine: .* known: approve, assemble, fra"):
+        with pytest.raises(ParameterError, match=r"harness mine: .* known: approve, assemble, fra"):
             harness("mine", hooks=hooks)
 
 
 def test_modes_in_one_text_are_refused() -> None:
-    with pytest.raises(ParameterError, match=r"harness mine: modes are several names, as \('four',\)"):
+    with pytest.raises(
+        ParameterError, match=r"harness mine: modes are several names, as \('four',\)"
+    ):
         harness("mine", modes="four")
 
 
