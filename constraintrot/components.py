@@ -24,12 +24,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, Generic, TypeVar
 
-from constraintrot.errors import (
-    DuplicateNameError,
-    EpisodeError,
-    ParameterError,
-    UnknownNameError,
-)
+from constraintrot.errors import DuplicateNameError, EpisodeError, ParameterError, UnknownNameError
 
 T = TypeVar("T")
 BUILT_IN = "constraintrot"
@@ -191,50 +186,34 @@ def _within(module: str, package: str) -> bool:
     return any(f"{module}.".startswith(f"{one}.") for one in (BUILT_IN, package))
 
 
-def check_made(
-    noun: str, name: str, made: object, kind: Any, coroutines: tuple[str, ...] = ()
-) -> None:
-    """Check what a component's factory made.
+def check_made(component: str, made: object, kind: Any, coroutines: tuple[str, ...] = ()) -> None:
+    """Raise ParameterError if a factory made no ``kind``, or one with hooks of another form.
 
     Args:
-        noun: as of the registry.
-        name: the component's name.
+        component: noun and name, for the message.
         made: what the factory returned.
         kind: the expected class.
-        coroutines: its methods that must be ``async def``.
-
-    Raises:
-        ParameterError: it is no instance of ``kind``, or a method is not ``async def`` or takes
-            other arguments than that of ``kind``.
+        coroutines: its methods that are called with ``await``.
     """
     if not isinstance(made, kind):
         raise ParameterError(
-            f"the factory of {noun} {name} returned {type(made).__name__}; it must return a"
-            f" {kind.__name__}"
+            f"the factory of {component} returned {type(made).__name__}, not a {kind.__name__}"
         )
     for method in coroutines:
-        own, wanted = getattr(made, method), signature(getattr(kind, method))
-        plain = ", ".join(wanted.parameters)
+        own, wanted = getattr(made, method), [*signature(getattr(kind, method)).parameters]
         try:
-            signature(own).bind(*list(wanted.parameters)[1:])
+            fits = iscoroutinefunction(own) and bool(signature(own).bind(*wanted[1:]))
         except TypeError:
             fits = False
-        else:
-            fits = iscoroutinefunction(own)
         if not fits:
-            raise ParameterError(f"{noun} {name} must have `async def {method}({plain})`")
+            raise ParameterError(f"{component} must have `async def {method}({', '.join(wanted)})`")
 
 
 def returned(component: object, hook: str, value: Any, kind: Any) -> Any:
-    """Return what a hook of somebody's component returned.
-
-    Raises:
-        EpisodeError: it is no instance of ``kind``; the message names the component's class.
-    """
+    """Return what a component's hook returned; raise EpisodeError if it is no ``kind``."""
     if not isinstance(value, kind):
-        wanted = getattr(kind, "__name__", kind)
         raise EpisodeError(
-            f"{type(component).__name__}: {hook} returned {type(value).__name__}; it must return"
-            f" {wanted}"
+            f"{type(component).__name__}: {hook} returned {type(value).__name__}, not"
+            f" {getattr(kind, '__name__', kind)}"
         )
     return value

@@ -11,13 +11,13 @@ from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, Re
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import JSONSchema
 
+from constraintrot.components import returned
 from constraintrot.defenses import Defense
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import tool_infos
 from constraintrot.episode.scaffold import answer_format
 from constraintrot.episode.scaffold.instructions import form_of, is_in_process
 from constraintrot.errors import EpisodeError
-from constraintrot.evaluation.defense import approved
 
 
 def check_trigger(episode: Episode, messages: Sequence[ChatMessage]) -> None:
@@ -114,7 +114,8 @@ class Approvals:
         for call in calls:
             read = call["function"] != "decline" and isinstance(call["arguments"], dict)
             named = call["function"], call["arguments"]
-            reason = await approved(self._defense, *named) if read else None
+            made = await self._defense.approve(*named) if read else None
+            reason: str | None = returned(self._defense, "approve", made, str | None)
             self._made.append(call)
             if reason is None:
                 self._through.append(call)

@@ -6,7 +6,6 @@ appended and the agent is asked once, and again after each look-up.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from inspect_ai.log import transcript
@@ -17,7 +16,7 @@ from constraintrot.compaction.rounds import Compacted, compact, diff
 from constraintrot.defenses import Defense
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import conversation_messages, trigger_messages
-from constraintrot.evaluation.defense import assembled, wrapped
+from constraintrot.evaluation.defense import assembled
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played, harness
 from constraintrot.harnesses.agent_call import (
@@ -149,7 +148,7 @@ async def _compacted(
         settings.compactor.make(),
         model,
         by_size=settings.compactor.settings.compact_at is not None,
-        wrap=partial(wrapped, defense),
+        wrap=defense.wrap,
         share_as=None if defense.touches_summarizer else settings.share_as,
     )
     if settings.condition.edit is not None:

@@ -54,8 +54,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path = source / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    for folder in ("badge_rot", "badge_rot/scenarios"):
-        (source / folder / "__init__.py").touch()
     # By that name Inspect knows a folder of installed packages.
     target = tmp_path_factory.mktemp("installed") / "site-packages"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]

@@ -17,12 +17,12 @@ LEAST_PHRASINGS = 8
 LEAST_EXERCISES = 4
 _LEAST_TOOLS = 10
 _CONSECUTIVE = range(61)
-_FAMILY = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+FAMILY = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 
 
 def names_are_usable(scenario: Scenario, variants: Sequence[Variant]) -> Iterator[Fault]:
     """The family can be a task's name, the predicate lists the aliases, a pool gives ``org``."""
-    if not _FAMILY.fullmatch(scenario.family):
+    if not FAMILY.fullmatch(scenario.family):
         advice = "Use small letters, digits and _, as in mail_retention."
         yield Fault("names", f"{scenario.family!r} cannot be a name in ids", advice, ("family",))
     listed = {

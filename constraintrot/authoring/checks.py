@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from constraintrot.authoring import check_itself, check_requests, check_texts, check_variety
 from constraintrot.errors import ConstraintRotError
+from constraintrot.scenario.files import folders
 from constraintrot.scenario.schema import Scenario, Variant
 from constraintrot.scenario.standing_rules import listed
 from constraintrot.scenario.user_files import Fault, inspected
@@ -74,8 +75,16 @@ def of_file(
         return each[0][1], told
     found, scenario, faults = inspected(path)
     if scenario is not None and not faults:
-        faults = of_scenario(scenario, seeds)
+        faults = [*_taken(path, scenario), *of_scenario(scenario, seeds)]
     placed = [
         replace(fault, line=found.line(fault.place)) if fault.place else fault for fault in faults
     ]
     return scenario, sorted(placed, key=lambda fault: (not fault.severe, fault.line))
+
+
+def _taken(path: Path, scenario: Scenario) -> Iterator[Fault]:
+    """The family is none of this package's or an installed one's, unless this is its file."""
+    folder = folders().get(scenario.family)
+    if folder is not None and folder.resolve() != path.resolve().parent:
+        said = f"family {scenario.family} is there already"
+        yield Fault("names", said, "Choose another name.", ("family",))

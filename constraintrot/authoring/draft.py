@@ -26,6 +26,7 @@ from constraintrot.scenario.sections import Tool
 
 # Seeds and turns of each topic that are searched for hints, and the number of topics kept.
 _SEEDS, _TURNS, _KEPT = range(4), 14, 6
+_DIGITS = re.compile(r"\d+")
 CONFIRM = "whether calls break and keep the rule as listed, and nothing of it is left out"
 
 
@@ -136,20 +137,15 @@ def _hints(data: dict[str, Any], topic: str) -> bool:
     A topic draws its numbers anew for each seed: where it says "40 days", it may say "30 days".
     """
     scenario = Scenario.model_validate({**data, "topics": [topic]})
-    telling = value_slots(scenario)
-    slots = scenario.variant(0).slots
+    telling, slots = value_slots(scenario), scenario.variant(0).slots
     masked = {
-        name: [_masked(one) for one in phrases if isinstance(one, str)]
-        for name, phrases in slots.items()
+        name: [_DIGITS.sub("0", one) for one in map(str, some) if not one.isdecimal()]
+        for name, some in slots.items()
     }
     for seed in _SEEDS:
         for turn in islice(history.turns(scenario.variant(seed)), _TURNS):
             text = turn.model_dump_json()
-            held = best_window(text, slots) | best_window(_masked(text), masked)
+            held = best_window(text, slots) | best_window(_DIGITS.sub("0", text), masked)
             if held & telling or held == set(slots):
                 return True
     return False
-
-
-def _masked(text: str) -> str:
-    return re.sub(r"\d+", "0", text)

@@ -37,9 +37,21 @@ def attack() -> None:
     "--queries", type=click.IntRange(1), default=30, show_default=True, help="Prompts to try."
 )
 @click.option("--random-seed", default=0, show_default=True, help="Seed of the strategy.")
-@click.option("--seed", default=20, show_default=True, help="First variant of the search.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=20,
+    show_default=True,
+    help="First variant of the search.",
+)
 @click.option("--variants", type=click.IntRange(1), default=4, show_default=True)
-@click.option("--eval-seed", default=0, show_default=True, help="First held-out variant.")
+@click.option(
+    "--eval-seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="First held-out variant.",
+)
 @click.option("--eval-variants", type=click.IntRange(1), default=10, show_default=True)
 @click.option("--channel", default="tool_output", show_default=True, help="Where prompts come in.")
 @click.option("--position", default="early", show_default=True, help="early, middle or recent.")

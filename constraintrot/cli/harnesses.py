@@ -11,12 +11,22 @@ from constraintrot.command_line import named_model, needs, unasked, write
 @click.command()
 @click.option("--model", default="scripted/obedient", show_default=True, help="Inspect model.")
 @click.option(
-    "--variants", default=2, show_default=True, help="Variants of each of the five tasks."
+    "--variants",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Variants of each of the five tasks.",
 )
 @click.option("--only", multiple=True, metavar="NAME[:MODE]", help="These harnesses; repeat it.")
 @click.option("--log-dir", default="logs/harnesses", show_default=True)
-@click.option("--context-tokens", default=800, show_default=True, help="History to compact.")
-@click.option("--channel", default="user", show_default=True, help="user, tool, memory or system.")
+@click.option("--context-tokens", type=click.IntRange(100), default=800, show_default=True,
+              help="History to compact.")  # fmt: skip
+@click.option(
+    "--channel",
+    default="user",
+    show_default=True,
+    help="user, tool, memory, system or another policy channel.",
+)
 @click.option("--csv", type=click.Path(path_type=Path), help="Write the episodes here.")
 @unasked
 @needs("eval")

@@ -91,10 +91,11 @@ for _command in _COMMANDS:
 
 _VARIANT = options(
     click.argument("task"),
-    click.option("--seed", default=0, show_default=True, help="Which variant."),
+    click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
+                 help="Which variant."),
     click.option("--locale", default="en", show_default=True, help="en, zh, es or de."),
     click.option("--split", type=click.Choice(SPLITS), default=DEFAULT_SPLIT, show_default=True),
-)
+)  # fmt: skip
 
 
 @main.command()
@@ -110,7 +111,12 @@ def show(task: str, seed: int, locale: str, split: Split, as_json: bool) -> None
     click.echo(f"{task}, locale {locale}, seed {seed}, split {split}\n")
     for wording, text in variant["policy"].items():
         click.echo(f"policy ({wording}):\n  {text}\n")
+    click.echo("values:\n  " + json.dumps(variant["values"], ensure_ascii=False) + "\n")
     click.echo("trigger:\n  " + variant["trigger"].replace("\n", "\n  ") + "\n")
+    click.echo("tools:")
+    for tool in variant["tools"]:
+        click.echo(f"  {tool['name']}({', '.join(tool['parameters'].get('properties', {}))})")
+    click.echo()
     truth = variant["ground_truth"]
     for kind, call in truth.items():
         if kind == "complies" and call == truth["violates"]:
@@ -261,26 +267,27 @@ def table(
     by = tuple(name.strip() for given in by for name in given.split(","))
     unknown = [name for name in by if name not in COLUMNS]
     if unknown:
-        raise ConstraintRotError(f"--by {unknown[0]}: known: {', '.join(COLUMNS)}")
+        raise ConstraintRotError(f"--by {unknown[0]}: unknown; known: {', '.join(COLUMNS)}")
     if matrix is not None and (defenses or by):
         option = "--defenses" if defenses else "--by"
         raise ConstraintRotError(f"--matrix shows two facts and nothing else; leave {option} out")
     name_unread(logs)
     frame = planned_episodes(logs)
+    if csv is not None:
+        written = comparison.compare_defenses(frame, by) if defenses else frame
+        write("--csv", csv, csv_text(written))
     if matrix is not None:
         from constraintrot.report.matrix import text as crossed
 
         say(crossed(frame, *matrix))
     else:
         say(comparison.text(frame, by) if defenses else text(frame, by))
-    if csv is not None:
-        written = comparison.compare_defenses(frame, by) if defenses else frame
-        write("--csv", csv, csv_text(written))
 
 
 @main.command()
 @click.option("--model", default="local/qwen2.5-coder-1.5b", show_default=True)
-@click.option("--variants", default=2, show_default=True, help="Variants of each task.")
+@click.option("--variants", type=click.IntRange(1), default=2, show_default=True,
+              help="Variants of each task.")  # fmt: skip
 @click.option("--log-dir", default="logs/demo", show_default=True)
 @click.option("--quick", is_flag=True, help="End after the first request, without the table.")
 @needs("eval")

@@ -56,15 +56,21 @@ def keygen(path: Path, force: bool) -> None:
 @click.option("--session", help="Id of the one conversation it is for; by default all.")
 @click.option("--content", help="The policy, verbatim (pin, amend).")
 @click.option("--content-from", type=click.File(encoding="utf-8"), help="The same, from a file.")
-@click.option("--calls", type=int, help="How many calls are exempt.")
-@click.option("--exempt-for", type=int, help="Seconds from now that an exemption lasts.")
+@click.option("--calls", type=click.IntRange(1, 10_000), help="How many calls are exempt.")
+@click.option(
+    "--exempt-for", type=click.IntRange(1), help="Seconds from now that an exemption lasts."
+)
 @click.option("--function", help="The tool that is exempt; by default any.")
 @click.option("--arguments", help="JSON object: the exact arguments that are exempt.")
 @click.option(
     "--sequence", type=int, help="Number above the key's last; by default the time in ms."
 )
 @click.option(
-    "--valid-for", default=_HOUR, show_default=True, help="Seconds in which it can be applied."
+    "--valid-for",
+    type=click.IntRange(1),
+    default=_HOUR,
+    show_default=True,
+    help="Seconds in which it can be applied.",
 )
 @click.option("--broad", is_flag=True, help="Sign an exemption of every tool, or for days.")
 def sign(kind: str, constraint: str, key: Path, broad: bool, **given: Any) -> None:

@@ -56,7 +56,11 @@ qualification_options = options(
 )
 @click.option("--families", help="Names, comma-separated; by default all nine.")
 @click.option(
-    "--variants", default=30, show_default=True, help="Variants of each family, at most 36."
+    "--variants",
+    type=click.IntRange(1, 36),
+    default=30,
+    show_default=True,
+    help="Variants of each family, at most 36.",
 )
 @click.option(
     "--confidence",

@@ -23,7 +23,8 @@ LARGEST_PAGE = 200_000
 @click.argument("logs", nargs=-1, required=True)
 @click.option(
     "-o", "--out", "folder", type=click.Path(path_type=Path, file_okay=False), required=True,
-    help="Folder for report.html, report.md, summary.json, episodes.csv and .parquet.",
+    help="Folder for report.html, report.md, summary.json, runs.json, episodes.csv, its .parquet"
+    " and .texts.json.",
 )  # fmt: skip
 @click.option(
     "--primary", "declared", type=click.Path(path_type=Path, exists=True, dir_okay=False),
@@ -87,7 +88,7 @@ def _overview(stores: list[Stored], folder: Path, only_page: bool) -> None:
     from constraintrot.report.overview.write import overview
 
     if not stores:
-        raise ParameterError("--overview is of one store (docs/scaling.md), alone")
+        raise ParameterError("--overview is of one store, as `constraintrot store` makes it, alone")
     if only_page:
         raise ParameterError(
             "an overview takes no --primary, --figures or --qualification;"

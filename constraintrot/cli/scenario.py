@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -79,6 +80,10 @@ def new(
     with clear_errors():
         if out is not None and out.exists() and not force:
             raise ParameterError(f"--out {out}: it is there already; --force overwrites it")
+        if out is not None and not _creatable(out):
+            raise ParameterError(f"--out {out}: nothing can be written there; name another place")
+        if family is not None:
+            _check_family(family)
         given = answers.read_file(answered) if answered else None
         if (policy is None) == (given is None):
             raise ParameterError("give either a sentence or --answers")
@@ -92,6 +97,24 @@ def new(
         if model is not None:
             made = _worded(made, model)
         agreement.finish(made, out)
+
+
+def _creatable(path: Path) -> bool:
+    there = next(one for one in path.absolute().parents if one.exists())
+    return there.is_dir() and os.access(there, os.W_OK)
+
+
+def _check_family(name: str) -> None:
+    """Raise ParameterError for a family's name that ``check`` would refuse."""
+    from constraintrot.authoring.check_variety import FAMILY
+    from constraintrot.scenario.files import folders
+
+    if not FAMILY.fullmatch(name):
+        raise ParameterError(
+            f"--family {name}: use small letters, digits and _, as in mail_retention"
+        )
+    if name in folders():
+        raise ParameterError(f"--family {name}: it is there already; choose another name")
 
 
 def _judged(made: Draft, judge: str | None) -> Draft:

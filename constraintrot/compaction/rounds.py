@@ -22,6 +22,7 @@ from pydantic import Field
 from constraintrot.compaction.context_cache import SharedDraws, digest
 from constraintrot.compaction.strategy_wrapper import SummaryCheck, WrappedStrategy
 from constraintrot.compactors.turns import RETRIES
+from constraintrot.components import returned
 from constraintrot.episode.episode import Episode, Message
 from constraintrot.episode.messages import (
     history_segments,
@@ -149,7 +150,7 @@ async def compact(
     asked: CompactionStrategy = SummaryCheck(strategy)
     draws = SharedDraws(asked, share_as) if share_as is not None else None
     inner = _recorded(draws or asked, type(strategy).__name__)
-    wrapped = wrap(inner)
+    wrapped = returned(getattr(wrap, "__self__", wrap), "wrap", wrap(inner), CompactionStrategy)
     outer = _recorded(wrapped, type(wrapped).__name__)
     tools = tool_infos(episode.tools)
     if by_size:

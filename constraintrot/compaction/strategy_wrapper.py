@@ -143,20 +143,13 @@ class SummaryCheck(WrappedStrategy):
     """A wrapper that checks a compactor's output, and asks once more if its summary is blank.
 
     This package's strategies already retry each summary; Inspect's accept an empty one.
-
-    Raises:
-        EpisodeError: the output is no list of messages with a summary or None, or lacks a
-            message of the protected opening.
-        NoSummaryError: the summary is blank again.
     """
 
     async def compact_outcome(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> CompactionResult:
         for attempt in range(ATTEMPTS):
-            outcome = _keeping(
-                messages, await _outcome(self.inner, model, messages, tools), self.inner
-            )
+            outcome = await _outcome(self.inner, model, messages, tools)
             if outcome.message is None or summary_body(outcome.message.text).strip():
                 return _counted(outcome, attempt)
             transcript().info({"attempt": attempt + 1}, source="empty summary")
@@ -168,31 +161,30 @@ class SummaryCheck(WrappedStrategy):
 async def _outcome(
     inner: CompactionStrategy, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
 ) -> CompactionResult:
-    """Return a compactor's outcome, with the shape of what its ``compact`` returned checked."""
-    if type(inner).compact_outcome is not CompactionStrategy.compact_outcome:
-        return await inner.compact_outcome(model, messages, tools)
-    made: Any = await inner.compact(model, messages, tools)
-    pair: Any = made if isinstance(made, tuple) and len(made) == 2 else (None, None)
-    kept, summary = pair
-    is_list = isinstance(kept, list) and all(isinstance(m, ChatMessageBase) for m in kept)
-    if not is_list or not isinstance(summary, ChatMessageUser | None):
-        raise EpisodeError(
-            f"compactor {type(inner).__name__}: compact must return a list of messages, and the"
-            f" summary's message or None; it returned {str(made)[:100]}"
-        )
-    return CompactionResult(kept, summary, inner.preserve_prefix, type(inner).__name__)
+    """Return a compactor's outcome, which must hold the protected opening.
 
-
-def _keeping(
-    messages: list[ChatMessage], outcome: CompactionResult, inner: CompactionStrategy
-) -> CompactionResult:
-    """Return an outcome that holds the protected opening; the provider's own may leave it out."""
-    kept = {message.id for message in outcome.input}
-    lost = [message for message in partition(messages).protected if message.id not in kept]
+    A provider's own compaction may leave it out.
+    """
+    name = f"compactor {type(inner).__name__}"
+    if type(inner).compact_outcome is CompactionStrategy.compact_outcome:
+        made: Any = await inner.compact(model, messages, tools)
+        pair: Any = made if isinstance(made, tuple) and len(made) == 2 else (None, None)
+        kept, summary = pair
+        listed = isinstance(kept, list) and all(isinstance(one, ChatMessageBase) for one in kept)
+        if not listed or not isinstance(summary, ChatMessageUser | None):
+            raise EpisodeError(
+                f"{name}: compact must return a list of messages, and the summary's message or"
+                f" None; it returned {str(made)[:100]}"
+            )
+        outcome = CompactionResult(kept, summary, inner.preserve_prefix, type(inner).__name__)
+    else:
+        outcome = await inner.compact_outcome(model, messages, tools)
+    ids = {message.id for message in outcome.input}
+    lost = sum(message.id not in ids for message in partition(messages).protected)
     if lost and outcome.preserve_prefix:
         raise EpisodeError(
-            f"compactor {type(inner).__name__} dropped {len(lost)} messages of the protected"
-            " opening; put partition(messages).protected first in what compact returns"
+            f"{name} dropped {lost} messages of the protected opening; put"
+            " partition(messages).protected first in what compact returns"
         )
     return outcome
 

@@ -114,15 +114,11 @@ class ChosenCompactor:
         return bool(self.compactor.takes)
 
     def make(self) -> CompactionStrategy:
-        """Return a new strategy.
-
-        Raises:
-            ParameterError: the factory made no ``CompactionStrategy``.
-        """
+        """Return a new strategy."""
         from inspect_ai.model import CompactionStrategy
 
         made = self.compactor.factory(self.settings)
-        check_made("compactor", self.settings.name, made, CompactionStrategy, ("compact",))
+        check_made(f"compactor {self.settings.name}", made, CompactionStrategy, ("compact",))
         return made
 
 

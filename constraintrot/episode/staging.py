@@ -54,9 +54,6 @@ def stage(
         decline_tool: whether a tool to decline by is on offer.
         system_prompt: the scenario's line alone, or with a page on how to work.
         asked_by: who makes the last request: the policy's author, or another person.
-
-    Raises:
-        EpisodeError: the channel did not give the policy, or gave it with ``policy`` false.
     """
     text = variant.policy(wording) if policy else variant.neutral(wording)
     rules = [*distractors[: len(distractors) // 2], text, *distractors[len(distractors) // 2 :]]
@@ -84,22 +81,15 @@ def stage(
 
 def _check_given(before: Episode, after: Episode, policy: bool) -> None:
     """Raise EpisodeError if a channel did not give the policy, or gave it where it is not due."""
+    name = f"channel {before.channel}"
     if not isinstance(after, Episode):  # a channel of somebody else
-        raise EpisodeError(
-            f"channel {before.channel} returned {type(after).__name__}; it must return an Episode"
-        )
-    texts = _texts(after)
-    verbatim = mentions(texts, after.policy, {}).verbatim
-    if policy and not verbatim and not mentions(texts, after.policy, after.variant.slots).kept:
-        raise EpisodeError(
-            f"channel {before.channel} did not give the policy: nothing in the episode says it;"
-            " put the text of Given into a message, a file or the store"
-        )
-    if verbatim and not policy and not mentions(_texts(before), before.policy, {}).verbatim:
-        raise EpisodeError(
-            f"channel {before.channel} gave the policy in a condition without it; give the text of"
-            " Given, not the episode's policy"
-        )
+        raise EpisodeError(f"{name} returned {type(after).__name__}, not an Episode")
+    texts, said = _texts(after), after.policy
+    verbatim = mentions(texts, said, {}).verbatim
+    if policy and not verbatim and not mentions(texts, said, after.variant.slots).kept:
+        raise EpisodeError(f"{name} did not give the policy: nothing holds the text of its Given")
+    if verbatim and not policy and not mentions(_texts(before), said, {}).verbatim:
+        raise EpisodeError(f"{name} gave the policy in a condition without it; give Given's text")
 
 
 def _texts(episode: Episode) -> list[str]:

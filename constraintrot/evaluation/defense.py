@@ -25,17 +25,11 @@ HOOKS: frozenset[Hook] = frozenset({"wrap", "assemble", "approve"})
 
 
 def checked_hooks(whose: str, hooks: Iterable[Hook], known: frozenset[Hook]) -> frozenset[Hook]:
-    """Return a component's hooks as a set.
-
-    Raises:
-        ParameterError: one of them is unknown, or they are one text.
-    """
-    given: frozenset[Hook] = frozenset(() if isinstance(hooks, str) else hooks)
-    if isinstance(hooks, str) or not given <= known:
-        unknown = ", ".join(sorted(map(repr, given - known))) or repr(hooks)
-        raise ParameterError(
-            f"{whose}: hooks={unknown} is no list of hooks; known: {', '.join(sorted(known))}"
-        )
+    """Return a component's hooks; raise ParameterError for an unknown one, or for a bare text."""
+    given = frozenset(hooks)
+    if isinstance(hooks, str) or given - known:
+        wrong = hooks if isinstance(hooks, str) else ", ".join(sorted(given - known))
+        raise ParameterError(f"{whose}: hooks={wrong!r} is none; known: {', '.join(sorted(known))}")
     return given
 
 
@@ -151,40 +145,12 @@ def overridden(defense: Defense) -> frozenset[Hook]:
     )
 
 
-def wrapped(defense: Defense, strategy: CompactionStrategy) -> CompactionStrategy:
-    """Return a defense's wrapper of the compactor.
-
-    Raises:
-        EpisodeError: ``wrap`` returned something else.
-    """
-    from inspect_ai.model import CompactionStrategy
-
-    made: CompactionStrategy = returned(defense, "wrap", defense.wrap(strategy), CompactionStrategy)
-    return made
-
-
 async def assembled(defense: Defense, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages that a defense sends.
-
-    Raises:
-        EpisodeError: ``assemble`` returned something else than a list of messages.
-    """
+    """Return the messages that a defense sends; raise EpisodeError if they are none."""
     from inspect_ai.model import ChatMessageBase
 
     made = returned(defense, "assemble", await defense.assemble(messages), list)
     return [returned(defense, "assemble, in its list,", one, ChatMessageBase) for one in made]
-
-
-async def approved(defense: Defense, function: str, arguments: Mapping[str, Any]) -> str | None:
-    """Return the reason for which a defense blocks a call, or None.
-
-    Raises:
-        EpisodeError: ``approve`` returned something else.
-    """
-    reason: str | None = returned(
-        defense, "approve", await defense.approve(function, arguments), str | None
-    )
-    return reason
 
 
 Factory: TypeAlias = Callable[[Deployment], Defense]
@@ -237,18 +203,18 @@ class ChosenDefense:
             declared: the policies that an operator declares, verbatim.
 
         Raises:
-            ParameterError: ``declared`` is a string instead of a list of strings; or the
-                factory made no ``Defense``, or one with a hook that it did not register.
+            ParameterError: ``declared`` is a string instead of a list of strings, or the
+                factory's defense overrides a hook that was not registered.
         """
         if isinstance(declared, str):
             raise ParameterError(f"declared is a list of policies, not one text: [{declared!r}]")
         made = self.spec.factory(Deployment(tuple(declared) if self.spec.declared else ()))
-        check_made("defense", self.name, made, Defense, ("assemble", "approve"))
+        check_made(f"defense {self.name}", made, Defense, ("assemble", "approve"))
         if unnamed := sorted(overridden(made) - self.spec.hooks):
+            every = sorted(self.spec.hooks | overridden(made))
             raise ParameterError(
-                f"defense {self.name} overrides {', '.join(unnamed)}, which a harness without that"
-                f" hook would leave out; name it: @defense({self.name!r},"
-                f" hooks={sorted(self.spec.hooks | overridden(made))})"
+                f"defense {self.name} overrides {', '.join(unnamed)}, and is registered without;"
+                f" write @defense({self.name!r}, hooks={every})"
             )
         return made
 
@@ -300,9 +266,6 @@ def defense(
             default it never is.
         framework_pins: whether ``Defense.framework_pins`` supplies pins that replace
             these hooks in a framework that compacts itself.
-
-    Raises:
-        ParameterError: a hook is unknown; the message lists the known ones.
     """
     known = checked_hooks(f"defense {name}", hooks, HOOKS)
 

@@ -137,9 +137,6 @@ def harness(
     """Register a harness's factory under a name, as written in ``-T harness=``.
 
     The other arguments are those of ``HarnessSpec``.
-
-    Raises:
-        ParameterError: a hook is unknown, or the modes are one text.
     """
     if isinstance(modes, str):
         raise ParameterError(f"harness {name}: modes are several names, as ({modes!r},)")
@@ -205,14 +202,14 @@ class ChosenHarness:
     def make(self) -> Harness:
         """Return a new harness."""
         made = self.spec.factory(self.mode, self.live)
-        check_made("harness", self.name, made, Callable)
+        check_made(f"harness {self.name}", made, Callable)
 
         async def play(episode: Episode, settings: PlaySettings) -> Played:
-            made_now: Any = made(episode, settings)
-            played = await made_now if isawaitable(made_now) else made_now
+            asked = made(episode, settings)
+            played = await asked if isawaitable(asked) else asked
             if not isinstance(played, Played):
                 raise EpisodeError(
-                    f"harness {self.name} returned {type(played).__name__}; it must return Played"
+                    f"harness {self.name} returned {type(played).__name__}, not Played"
                 )
             return played
 

@@ -7,13 +7,15 @@ A frame of ``report.frame.planned_episodes`` has a row for every planned episode
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from constraintrot.episode.facts import IDENTITY, KEYS, NONE, Role, names
 from constraintrot.grading.outcome_status import SILENT
 from constraintrot.redaction import Masker
+from constraintrot.report.untrusted import cut
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +29,9 @@ ERRORED: Status = "errored"
 NOT_PLAYED: Status = "not played"
 HEADS = ("planned", "played", "errored", "silent")
 UNKNOWN = "-"
+# How many errors are listed, and how much of each.
+_ERRORS = 5
+_ERROR = 200
 # The folders before a file's name: /home/me/project/.
 _FOLDERS = re.compile(r"(?<![\w:/.~])/(?:[\w.@+-]+/)+(?=[\w.-]+\.\w)")
 # As ``tasks.build`` names a sample: family.locale-seed-condition, and the defense if
@@ -92,6 +97,16 @@ def is_played(frame: pd.DataFrame) -> pd.Series[bool]:
 def played(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the episodes with a verdict; rates are computed only from these."""
     return frame[is_played(frame)]
+
+
+def errors(errored: Iterable[Mapping[Any, Any]]) -> list[str]:
+    """Return the most frequent errors of rows, each with the number of episodes that it ended."""
+    found = Counter(
+        (row["condition"], cut(str(row["reason"]).split("\n", 1)[0], _ERROR)) for row in errored
+    )
+    said = [f"  {n} {condition}: {error}" for (condition, error), n in found.most_common(_ERRORS)]
+    left = len(found) - len(said)
+    return [*said, f"  {left} more errors: table --csv has them as reason"] if left else said
 
 
 def unbalanced(frame: pd.DataFrame) -> list[str]:

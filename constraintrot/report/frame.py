@@ -7,7 +7,7 @@ import math
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -102,14 +102,25 @@ def _read(logs: Iterable[str | Path]) -> tuple[pd.DataFrame, list[dict[str, Any]
                 found[row.pop("uuid")] = row
     unplayed = unplayed_rows(planned)
     if not found:
-        errored = sum(row["status"] == episode_counts.ERRORED for row in unplayed)
-        failed = f"; {errored} ended in an error" if errored else ""
-        raise ConstraintRotError(
-            f"no finished ConstraintRot episode in {', '.join(map(str, given)) or 'nothing'}{failed};"
-            " give an Inspect log of a constraintrot task, or a folder of them;"
-            " `inspect eval-retry LOG` goes on with a run that was stopped"
-        )
+        raise none_finished(map(str, given), unplayed, "an Inspect log of a constraintrot task")
     return pd.DataFrame(list(found.values())), unplayed
+
+
+def none_finished(
+    given: Iterable[str], unplayed: Iterable[Mapping[str, Any]], wanted: str
+) -> ConstraintRotError:
+    """Return the error of logs without a finished episode, with the errors of the episodes."""
+    errored = [row for row in unplayed if row["status"] == episode_counts.ERRORED]
+    said = f"no finished ConstraintRot episode in {', '.join(given) or 'nothing'}"
+    if errored:
+        told = "\n".join(episode_counts.errors(errored))
+        said += f"; {len(errored)} ended in an error:\n{told}\n`inspect eval-retry LOG` plays them again"
+    else:
+        said += (
+            f"; give {wanted}, or a folder of them; `inspect eval-retry LOG` goes on with a run that"
+            " was stopped"
+        )
+    return ConstraintRotError(said)
 
 
 def unplayed_rows(planned: PlannedEpisodes) -> list[dict[str, Any]]:

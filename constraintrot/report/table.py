@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +11,16 @@ from constraintrot.grading.outcome_status import SILENCE
 from constraintrot.grading.verdict import REFUSED
 from constraintrot.report import contrasts
 from constraintrot.report.arms import frame_rate, labels, sessions
-from constraintrot.report.episode_counts import ERRORED, HEADS, Counts, counts, played, unbalanced
+from constraintrot.report.episode_counts import (
+    ERRORED,
+    HEADS,
+    Counts,
+    counts,
+    errors,
+    played,
+    unbalanced,
+)
 from constraintrot.report.tables import Table
-from constraintrot.report.untrusted import cut
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import rate
 
@@ -28,9 +34,6 @@ POOLED = names(Role.POOLED)
 ASKED = "asked"
 # How many families a note names.
 _NAMED = 9
-# How many errors are listed, and how much of each.
-_ERRORS = 5
-_ERROR = 200
 
 
 def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -106,7 +109,7 @@ def count_notes(frame: pd.DataFrame) -> list[str]:
             f"! {found.errored} of {found.planned} planned episodes ended in an error and are in no"
             " rate:"
         )
-        said += _errors(frame)
+        said += errors(frame[frame["status"] == ERRORED].to_dict("records"))
     if left := found.planned - found.played - found.errored:
         said.append(
             f"! {left} of {found.planned} planned episodes were never finished;"
@@ -121,18 +124,6 @@ def _sessions(frame: pd.DataFrame) -> list[str]:
     one = "One recorded session: the intervals are over its requests, and say nothing of others."
     many = f"{found} recorded sessions: each is one cluster of the intervals."
     return [one if found == 1 else many] if found else []
-
-
-def _errors(frame: pd.DataFrame) -> list[str]:
-    """Return the most frequent errors, each with the number of episodes that it ended."""
-    errored = frame[frame["status"] == ERRORED]
-    found = Counter(
-        (condition, cut(str(error).split("\n", 1)[0], _ERROR))
-        for condition, error in zip(errored["condition"], errored["reason"], strict=True)
-    )
-    said = [f"  {n} {condition}: {error}" for (condition, error), n in found.most_common(_ERRORS)]
-    left = len(found) - len(said)
-    return [*said, f"  {left} more errors: table --csv has them as reason"] if left else said
 
 
 def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -83,12 +82,10 @@ def folders() -> Mapping[str, Path]:
     for point in entry_points(group=GROUP):
         origin = point.dist.name if point.dist else point.value
         try:
-            folder = Path(str(files(import_module(point.value))))
+            folder = _folder_of(point.value)
             there = sorted(catalogue(folder).keys() & by_family.keys())
             if there:
                 raise DuplicateNameError(f"family {', '.join(there)} is there already")
-            if not catalogue(folder):
-                raise ScenarioError(f"no <family>.<locale>.yaml in {point.value}")
         except Exception as error:  # Whatever somebody else's package raises.
             warnings.warn(
                 f"the scenarios of the installed package {origin} cannot be used, and are left"
@@ -99,6 +96,14 @@ def folders() -> Mapping[str, Path]:
             continue
         by_family |= dict.fromkeys(catalogue(folder), folder)
     return by_family
+
+
+def _folder_of(package: str) -> Path:
+    """Return the folder of a package's files; the package may do without ``__init__.py``."""
+    for path in getattr(import_module(package), "__path__", ()):
+        if catalogue(Path(path)):
+            return Path(path)
+    raise ScenarioError(f"no <family>.<locale>.yaml in {package}, or it is no package")
 
 
 def locales(family: str) -> tuple[str, ...]:

@@ -218,7 +218,7 @@ def _without_flags(data: object, place: Place, message: str) -> tuple[Place, str
 
 def _fault(found: Document, place: Place, message: str) -> Fault:
     place = place or _named(found, message)
-    advice = "See docs/your-policy.md for what the entry holds."
+    advice = "See https://github.com/constraintrot/constraintrot/blob/main/docs/your-policy.md for what the entry holds."
     if "Extra inputs" in message:
         message, advice = f"unknown key {place[-1]!r}", "Take it out, or correct its name."
     elif message.startswith("a bare yes"):

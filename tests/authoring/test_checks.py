@@ -81,6 +81,7 @@ def _cut(name: str, to: int) -> Callable[[Data], object]:
     ("change", "check", "place", "says"),
     [
         (put("family", to="My Rule"), "names", ("family",), "cannot be a name"),
+        (put("family", to="soft_email"), "names", ("family",), "is there already"),
         (put("violation", "unit", to="hours"), "ground truth", ("ground_truth", "complies"), "violated"),
         (put("ground_truth", "violates", "arguments", "age_days", to=90),
          "ground truth", ("ground_truth", "violates"), "graded complied"),

@@ -320,6 +320,19 @@ def test_the_command_with_the_answers_repeats_every_option(out: Path) -> None:
     assert (data["family"], data["violation"]["function"]) == ("my_refunds", "pay_back")
 
 
+def test_a_place_that_cannot_be_written_is_refused_before_anything_is_asked(out: Path) -> None:
+    out.write_text("a file, so nothing is in it")
+    refused = new(OPEN, "-o", str(out / "mine.yaml"), exits=2)
+    assert "nothing can be written there" in refused.output
+    assert "understood" not in refused.output
+
+
+@pytest.mark.parametrize("name", ["My Family!", "soft_email", "a__b", "1st"])
+def test_a_family_that_check_would_refuse_is_refused_first(out: Path, name: str) -> None:
+    assert f"--family {name}: " in new(SURE, "--family", name, "-o", str(out), exits=2).output
+    assert not out.exists()
+
+
 def test_one_of_a_sentence_and_answers_is_given() -> None:
     assert "either a sentence or --answers" in new().output
 

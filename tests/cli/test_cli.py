@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from constraintrot.command_line import clear_errors
+from constraintrot.episode.channels import CHANNELS, PolicyChannel
 from constraintrot.errors import ParameterError
 from constraintrot.models.config_errors import plain_errors
 from constraintrot.models.in_process.catalogue import MODELS
@@ -16,6 +17,7 @@ from constraintrot.scenario.files import catalogue
 from constraintrot.scenario.private import KEY
 from constraintrot.scenario.schema import WORDINGS
 from tests.conftest import Run
+from tests.helpers import register
 from tests.invoked import invoked
 
 call = invoked
@@ -77,6 +79,8 @@ def test_show_reads_well_without_json() -> None:
     result = call("show", "soft_spend", exits=0)
     assert "policy (declarative):" in result.stdout
     assert "violates: purchase(" in result.stdout
+    assert 'values:\n  {"org": ' in result.stdout
+    assert "tools:\n  purchase(item, amount_usd" in result.stdout
 
 
 def test_show_says_that_the_same_call_complies_after_another() -> None:
@@ -238,6 +242,26 @@ def test_table_marks_silence(tmp_path: Path, run: Run) -> None:
     result = call("table", str(tmp_path / "logs"))
     assert "| 1       | 1      | 0       | 1 !" in result.stdout
     assert "silence is not safety" in result.stdout
+
+
+def test_a_table_of_errors_alone_says_which(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channel = PolicyChannel(lambda episode, given: episode)
+    register(monkeypatch, CHANNELS, "mute", channel)
+    run("soft_email", variants=2, conditions="control", channel="mute")
+    result = call("table", str(tmp_path / "logs"), exits=2)
+    assert "2 ended in an error:\n  2 control: EpisodeError('channel mute did not" in result.stderr
+    assert "give an Inspect log" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["demo --variants 0", "show soft_email --seed -1", "harnesses --variants 0", "qualify --model x --variants 50",
+     "harnesses --context-tokens 0", "attack search x --eval-seed -1", "which-layer x --variants 0"],
+)  # fmt: skip
+def test_a_number_out_of_range_is_refused_before_anything_is_played(line: str) -> None:
+    assert "is not in the range" in call(*line.split(), exits=2).stderr
 
 
 def test_an_empty_folder_is_no_table(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_what_a_killed_ingest_refuses_is_said_by_whoever_ends_it(
         (["ingest", "vault", "gone.md"], "does not exist"),
         (["ingest", "vault", "memo.md", "rules.txt", "--title", "x"], "are of one FILE"),
         (["ingest", "vault", "memo.md", "--plan", "memo.md", "--model", "x"], "not both"),
-        (["ingest", "vault", "memo.md", "--plan", "memo.md"], "see docs/wiki.md"),
+        (["ingest", "vault", "memo.md", "--plan", "memo.md"], "docs/wiki.md"),
         (["ingest", "vault", "."], "is a folder; name its files"),
         (["ingest", "vault", "latin.md"], "latin.md:1: not UTF-8"),
         (["ingest", "vault", "memo.md", "--plan", "latin.md"], "--plan is not UTF-8"),

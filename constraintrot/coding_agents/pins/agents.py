@@ -210,7 +210,8 @@ AGENTS: Final[Mapping[str, Agent]] = {
 }
 
 PROXY: Final = (
-    "put the pins into its requests with the LiteLLM proxy instead: docs/frameworks/litellm.md"
+    "put the pins into its requests with the LiteLLM proxy instead:"
+    " https://github.com/constraintrot/constraintrot/blob/main/docs/frameworks/litellm.md"
 )
 UNPINNABLE: Final[Mapping[str, str]] = {
     "vibe": "Mistral Vibe runs no hook at a turn of the user's or after a compaction",

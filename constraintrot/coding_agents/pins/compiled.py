@@ -160,7 +160,8 @@ def compile_rules(
         raise PinInstallError(
             f"the policies of {source.path} are {length:,} bytes with their heading, and"
             f" this agent hands no more than {longest:,} of a hook's text to its model whole;"
-            " shorten them, or use the LiteLLM proxy (docs/frameworks/litellm.md)"
+            " shorten them, or use the LiteLLM proxy:"
+            " https://github.com/constraintrot/constraintrot/blob/main/docs/frameworks/litellm.md"
         )
     return {
         "version": _VERSION,

@@ -21,7 +21,13 @@ from constraintrot.command_line import (
 @click.option(
     "--model-role", "roles", multiple=True, metavar="ROLE=MODEL", help="Such as summarizer=..."
 )
-@click.option("--variants", default=4, show_default=True, help="Variants of each task.")
+@click.option(
+    "--variants",
+    type=click.IntRange(1),
+    default=4,
+    show_default=True,
+    help="Variants of each task.",
+)
 @click.option(
     "--profile",
     default="kept",

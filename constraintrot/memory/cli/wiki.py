@@ -117,7 +117,8 @@ def _plan(data: bytes) -> Plan:
     except UnicodeDecodeError as error:
         raise WikiError(f"--plan is not UTF-8: {error}; save it as UTF-8") from error
     if plan.unreadable and not plan.edits and plan.analysis is None:
-        raise WikiError(f"--plan: {plan.unreadable[0]}; see docs/wiki.md for its form")
+        form = "https://github.com/constraintrot/constraintrot/blob/main/docs/wiki.md"
+        raise WikiError(f"--plan: {plan.unreadable[0]}; its form is in {form}")
     return plan
 
 
@@ -143,8 +144,20 @@ def _print_ingested(done: Ingested, planned: bool) -> None:
 @wiki.command("query")
 @_vault
 @click.argument("question")
-@click.option("-k", default=5, show_default=True, help="Pages at most, and as many sources.")
-@click.option("--budget", default=4000, show_default=True, help="Tokens at most, estimated.")
+@click.option(
+    "-k",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="Pages at most, and as many sources.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(1),
+    default=4000,
+    show_default=True,
+    help="Tokens at most, estimated.",
+)
 @click.option(
     "--hot-cache",
     "hot",

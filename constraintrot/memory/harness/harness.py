@@ -17,6 +17,7 @@ from constraintrot.compaction.context_cache import SharedDraws
 from constraintrot.compaction.counterfactual import edited
 from constraintrot.compaction.rounds import Compacted, Round, after_opening, diff, round_of
 from constraintrot.compaction.strategy_wrapper import SummaryCheck
+from constraintrot.components import returned
 from constraintrot.defenses.pinning.pins import Pins
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import (
@@ -28,7 +29,7 @@ from constraintrot.episode.messages import (
     trigger_messages,
 )
 from constraintrot.errors import EpisodeError
-from constraintrot.evaluation.defense import assembled, wrapped
+from constraintrot.evaluation.defense import assembled
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
 from constraintrot.harnesses.agent_call import check_trigger, config_for, offered, read_output
@@ -152,7 +153,8 @@ class Run:
         if settings.share_as is not None and not self.defense.touches_summarizer:
             strategy = self.draws = SharedDraws(strategy, settings.share_as)
         if self.pins is None:
-            strategy = wrapped(self.defense, strategy)
+            wrapped = self.defense.wrap(strategy)
+            strategy = returned(self.defense, "wrap", wrapped, CompactionStrategy)
         at = settings.compactor.settings.compact_at
         threshold = THRESHOLD if at is None else min(1.0, at / DEFAULT.total)
         every = layers(

@@ -10,7 +10,7 @@ from constraintrot.episode.facts import KEYS, Role, names
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import stored
 from constraintrot.report.episode_counts import is_played
-from constraintrot.report.frame import unplayed_rows
+from constraintrot.report.frame import none_finished, unplayed_rows
 from constraintrot.report.page import design, frames, runs
 from constraintrot.report.page.detail import Details
 from constraintrot.report.page.reading import Reading
@@ -119,20 +119,19 @@ def _joined(reading: Reading, given: Sequence[str]) -> Source:
     tables = list(reading.tables)
     if reading.rows:
         tables.append(frames.tidy(pd.DataFrame(list(reading.rows.values()))))
+    unplayed = unplayed_rows(reading.planned)
     if not tables:
         others = f" ({reading.others} logs of other tasks)" if reading.others else ""
         unread = f" {' '.join(reading.notices)}" if reading.notices else ""
-        raise ConstraintRotError(
-            f"no finished ConstraintRot episode in {', '.join(given) or 'nothing'}{others};"
-            f" give Inspect logs of a constraintrot task, frames, or folders of them{unread}"
-        )
-    unplayed = unplayed_rows(reading.planned)
+        where = [", ".join(given) + others] if given else []
+        wanted = "Inspect logs of a constraintrot task, frames"
+        raise ConstraintRotError(f"{none_finished(where, unplayed, wanted)}{unread}")
     if unplayed:
         tables.append(frames.tidy(pd.DataFrame(unplayed)))
     whole = pd.concat(tables, ignore_index=True).drop_duplicates("episode", keep="last")
     done = is_played(whole)
     if not done.any():
-        raise ConstraintRotError(f"no finished episode in {', '.join(given)}; all ended in errors")
+        raise none_finished(given, whole.to_dict("records"), "others")
     frame, twice = _once(whole[done])
     planned = frame
     if not done.all():

@@ -170,9 +170,17 @@ def play(
 
 
 def qualified(registration: Registration, folder: Path) -> tuple[str, ...]:
-    """Return the families on which the subject qualifies."""
-    level = registration.qualification.level
-    named = {one.family for one in usable(qualifying.read(folder / QUALIFICATION), level)}
+    """Return the families on which the subject qualifies.
+
+    Raises:
+        ConstraintRotError: the qualification was not played, or its file cannot be read.
+    """
+    level, path = registration.qualification.level, folder / QUALIFICATION
+    if not path.exists():
+        raise ConstraintRotError(
+            f"{path} is not there yet; run `constraintrot reproduce qualify {folder}` first"
+        )
+    named = {one.family for one in usable(qualifying.read(path), level)}
     return tuple(name for name in registration.families if name in named)
 
 

@@ -151,6 +151,13 @@ def test_a_subject_that_qualifies_nowhere_is_told_so(tmp_path: Path) -> None:
         assert "scripted/reckless qualifies on no family" in refused.output
 
 
+def test_what_is_not_qualified_yet_is_sent_to_the_right_command(tmp_path: Path) -> None:
+    registered(tmp_path)
+    for step in ("play", "page"):
+        refused = run(step, tmp_path, exits=2)
+        assert f"run `constraintrot reproduce qualify {tmp_path}` first" in refused.output
+
+
 @pytest.mark.parametrize("models", [("m/a", "m/b"), ("m/a", "m/a")])
 def test_models_stand_side_by_side(tmp_path: Path, models: tuple[str, str]) -> None:
     """One model under two settings too, which the names of the folders tell apart."""
