@@ -112,7 +112,7 @@ def test_what_is_refused_is_said_and_changes_nothing(key: Path) -> None:
         (("exempt",), "bounded by calls, by until, or by both"),
         (("exempt", "--calls", "1", "--arguments", "{"), "--arguments is no JSON"),
         (("exempt", "--calls", "1", "--arguments", "[1]", "--function", "f"), "arguments"),
-        (("rescind", "--valid-for", "0"), "expires before it is issued"),
+        (("rescind", "--valid-for", "0"), "not in the range"),
         (("rescind", "--sequence", "0"), "sequence"),
     ],
 )

@@ -44,7 +44,7 @@ def test_a_cache_that_knows_a_request_by_its_words_is_named_and_a_run_goes_on(
         (["--layer", "cache"], "no layer 'cache' in profile kept; there are prefix"),
         (["-T", "conditions=floor"], "which-layer sets conditions itself"),
         (["-T", "nothing=1"], "unknown task parameter 'nothing'"),
-        (["--variants", "0"], "at least 1"),
+        (["--variants", "0"], "not in the range"),
         (["--variants", "9999"], "has the seeds 0 to"),
         (["soft_nothing"], "soft_nothing"),
     ],

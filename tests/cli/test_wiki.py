@@ -127,7 +127,7 @@ def test_what_a_killed_ingest_refuses_is_said_by_whoever_ends_it(
         (["init", "vault"], "is a vault already"),
         (["init", "memo.md"], "is a file"),
         (["query", ".", "x"], "is no vault; `constraintrot wiki init` makes one"),
-        (["query", "vault", "x", "-k", "0"], "k and budget are 1 or more"),
+        (["query", "vault", "x", "-k", "0"], "not in the range"),
         (["query", "vault", "x", "--hot-cache", "warm"], "'guide', 'gate', 'off'"),
         (["ingest", "vault", "memo.md", "--date", "today"], "YYYY-MM-DD"),
         (["ingest", "vault", "gone.md"], "does not exist"),
