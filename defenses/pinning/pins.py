@@ -8,7 +8,7 @@ from inspect_ai.model import ChatMessage, ChatMessageUser
 
 from constraintrot.compaction.strategy_wrapper import summarised
 from constraintrot.defenses import MEASURING
-from constraintrot.defenses.pinning.block_marks import Removed, removed, without
+from constraintrot.defenses.pinning.block_removal import Removed, removed
 from constraintrot.defenses.pinning.entailment_judge import Judge
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt, State, Where
 from constraintrot.defenses.pinning.pinned_messages import (
@@ -72,7 +72,10 @@ class Pins(PinnedBlock):
     def _unmerged(self, text: str) -> str:
         # The first: the block came before all that it was merged with but system messages,
         # and whoever quotes it further down is not to lose the quotation.
-        return without(text, islice(self._marks.spans(text), 1), "\n").text
+        start, end = next(self._marks.spans(text), (len(text), len(text)))
+        before = text[:start].removesuffix("\n")
+        behind = text[end:]
+        return before + (behind.removeprefix("\n") if len(before) == start else behind)
 
     def find(self, messages: Sequence[ChatMessage]) -> int | None:
         """The index of the message that holds the block, where one does."""

@@ -75,8 +75,7 @@ def pinned(
     Raises:
         ParameterError: an extra argument would replace the pins.
     """
-    if pinned_block.text:
-        refuse_replacing(options.get("extra_body"))
+    refuse_replacing(pinned_block, options.get("extra_body"))
     given = options.get("instructions")
     said: Content = given if isinstance(given, str) else _parts(given)
     plain = not said or isinstance(said, str) or all(isinstance(part, str) for part in said)

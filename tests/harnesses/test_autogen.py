@@ -17,7 +17,7 @@ from autogen_core.model_context import (
 from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
 from PIL import Image as Picture
 
-from constraintrot.defenses.pinning.block_marks import removed
+from constraintrot.defenses.pinning.block_removal import removed
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Registry
 from constraintrot.errors import ParameterError
