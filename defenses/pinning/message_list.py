@@ -15,7 +15,7 @@ True
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from constraintrot.defenses.pinning.block_removal import Removed
 from constraintrot.defenses.pinning.content_parts import (
@@ -63,12 +63,12 @@ def refuse_replacing(pinned_block: PinnedBlock, *given: Any) -> None:
     """
     for extra in given if pinned_block.text else ():
         if isinstance(extra, Mapping):
-            if keys := CARRIERS.intersection(cast("Mapping[Any, Any]", extra)):
+            if keys := CARRIERS.intersection(extra):
                 raise ParameterError(
                     f"{min(keys)!r} among the extra arguments of a request would replace what is"
                     " pinned; give it in the messages or instructions"
                 )
-            refuse_replacing(pinned_block, cast("Mapping[Any, Any]", extra).get("extra_body"))
+            refuse_replacing(pinned_block, extra.get("extra_body"))
 
 
 class Placed(NamedTuple, Generic[M]):

@@ -83,9 +83,9 @@ def pinned(
     return sent, dict(options) if kept == (said or "") else {**options, "instructions": kept}
 
 
-def _replaced(message: Message, contents: Content) -> Message:
+def _replaced(message: Message, contents: Any) -> Message:
     changed = copy.copy(message)
-    changed.contents = list(contents)
+    changed.contents = contents
     return changed
 
 
