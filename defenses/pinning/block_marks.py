@@ -11,43 +11,21 @@ import hmac
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from constraintrot.defenses.pinning.block_removal import SEPARATOR, Rest, Span, emptied
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
-from constraintrot.strict import Strict
-
-SEPARATOR: Final = "\n\n"
-"""The separator between a block and the text beside it."""
 
 # A block so many revisions old is hardly left in any conversation.
 _KEPT: Final = 1024
 _MOST_CHARACTERS: Final = 16_000_000
 _MARK: Final = re.compile(r" \[([0-9a-f]{16})\](?=\n)")
-
-
-class Span(NamedTuple):
-    """The span of a block in a text."""
-
-    start: int
-    end: int
-
-
-class Found(NamedTuple):
-    """A block in a text, and whether it is one to take out."""
-
-    start: int
-    end: int
-    own: bool = True
-
-
-Find: TypeAlias = Callable[[str, int], Found | None]
-"""The first block of a text from a place on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +106,7 @@ class Marks:
 
         A block inside of another registry's whole block is a part of that one.
         """
-        return (Span(start, end) for start, end, own in self._blocks(text) if own)
+        return (span for span, own in self._blocks(text) if own)
 
     def less(self, text: str) -> Rest:
         """A text less this registry's blocks, and what was taken out."""
@@ -138,10 +116,10 @@ class Marks:
         reach = max((len(one.text) for one in every if one is not None), default=0)
         return emptied(text, lambda said, at: next(self._blocks(said, at), None), reach)
 
-    def _blocks(self, text: str, at: int = 0) -> Iterator[Found]:
-        """Return the blocks of all registries of this process, outer ones only."""
+    def _blocks(self, text: str, at: int = 0) -> Iterator[tuple[Span, bool]]:
+        """Return the outer blocks of all registries of this process, and which are its own."""
         found = _blocks(text, lambda mark: self._past.get(mark) or _ALL.get(mark), at)
-        return (Found(start, end, mark in self._past) for start, end, mark in found)
+        return ((span, mark in self._past) for span, mark in found)
 
 
 _ALL: WeakValueDictionary[str, Written] = WeakValueDictionary()
@@ -151,7 +129,7 @@ _GUARD = Lock()
 
 def _blocks(
     text: str, known: Callable[[str], Written | None], at: int = 0
-) -> Iterator[tuple[int, int, str]]:
+) -> Iterator[tuple[Span, str]]:
     """Return the places of known blocks and their ids, from a place on."""
     for mark in _MARK.finditer(text, at):
         written = known(mark[1])
@@ -159,14 +137,14 @@ def _blocks(
         # The whole block counts, whatever others wrote right beside it.
         if written is not None and start >= at and text.startswith(written.text, start):
             at = start + len(written.text)
-            yield start, at, mark[1]
+            yield Span(start, at), mark[1]
 
 
 def outside_blocks(text: str, change: Callable[[str], str]) -> str:
     """Return a text changed outside the blocks of all registries of this process."""
     parts: list[str] = []
     at = 0
-    for start, end, _ in _blocks(text, _ALL.get):
+    for (start, end), _ in _blocks(text, _ALL.get):
         parts += [change(text[at:start]) if start > at else "", text[start:end]]
         at = end
     return "".join([*parts, change(text[at:])]) if at < len(text) else "".join(parts)
@@ -194,135 +172,3 @@ def only_blocks(text: str) -> bool:
             return False
         at = start + len(written.text)
     return True
-
-
-class Removed(Strict):
-    """The characters that were taken out of a text.
-
-    Attributes:
-        characters: their number, the separating line breaks included.
-        digest: their SHA-256, hex.
-    """
-
-    characters: int
-    digest: str
-
-
-class Rest(NamedTuple):
-    """A text less some spans, and the records of these."""
-
-    text: str
-    removed: tuple[Removed, ...]
-
-
-def removed(text: str) -> Removed:
-    """Return the record of a text that was taken out."""
-    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return Removed(characters=len(text), digest=digest)
-
-
-def without(text: str, spans: Iterable[Span], separator: str = SEPARATOR) -> Rest:
-    """Return a text less some spans, which are in order and do not touch.
-
-    One separator goes with each: the one before it, else the one behind it.
-    """
-    parts: list[str] = []
-    gone: list[Removed] = []
-    at = 0
-    for start, end in spans:
-        if text.endswith(separator, at, start):
-            start -= len(separator)
-        elif text.startswith(separator, end):
-            end += len(separator)
-        parts.append(text[at:start])
-        gone.append(removed(text[start:end]))
-        at = end
-    if not gone:
-        return Rest(text, ())
-    return Rest("".join([*parts, text[at:]]), tuple(gone))
-
-
-def emptied(text: str, find: Find, reach: int, separator: str = SEPARATOR) -> Rest:
-    """A text less its own blocks, until none is left: taking one out may make another whole.
-
-    Only who attacks puts copies of a block into each other. Such a block stands across
-    the place where another was taken out, so only there is the text read again.
-
-    Args:
-        text: the text.
-        find: finds the blocks.
-        reach: the length of the longest block.
-        separator: one goes with each, the one before it, else the one behind it.
-    """
-    kept: list[Span] = []
-    gone: list[Removed] = []
-    at = 0
-    while True:
-        before = _end(text, kept, reach) if gone else ""
-        seam = len(before)
-        near = before + text[at : at + reach] if gone else ""
-        block = _across(near, seam, find)
-        if block is None:
-            block, near, seam = find(text, at), text, at
-        if block is None:
-            return Rest("".join([*(text[a:b] for a, b in kept), text[at:]]), tuple(gone))
-        start, end, own = block
-        if not own or start > seam:
-            kept.append(Span(at, at + (start if own else end) - seam))
-        at += end - seam
-        if not own:
-            continue
-        _shorten(kept, seam - start)
-        taken = near[start:end]
-        # A block right behind the one before it has nothing of its own before it.
-        if start != seam and kept and text.endswith(separator, *kept[-1]):
-            _shorten(kept, len(separator))
-            taken = separator + taken
-        elif text.startswith(separator, at):
-            at += len(separator)
-            taken += separator
-        gone.append(removed(taken))
-
-
-def _across(text: str, seam: int, find: Find) -> Found | None:
-    """Return the block that begins before a place in a text and ends behind it."""
-    block = find(text, 0) if seam else None
-    while block is not None and block.end <= seam:
-        block = find(text, block.end)
-    return block if block is not None and block.start < seam else None
-
-
-def _end(text: str, kept: list[Span], most: int) -> str:
-    """Return the last characters of what is kept of a text."""
-    parts: list[str] = []
-    for start, end in reversed(kept):
-        parts.append(text[max(start, end - most) : end])
-        most -= len(parts[-1])
-        if not most:
-            break
-    return "".join(reversed(parts))
-
-
-def _shorten(kept: list[Span], by: int) -> None:
-    while by > 0:
-        start, end = kept.pop()
-        if end - start > by:
-            kept.append(Span(start, end - by))
-        by -= end - start
-
-
-def cut_text(text: str, blocks: Iterable[str]) -> str:
-    """A text less some blocks, byte for byte, and less a line break beside each."""
-    known = [block for block in blocks if block]
-    places: dict[str, int] = {}
-
-    def find(said: str, at: int) -> Found | None:
-        ahead = places if said is text else {}
-        for block in known:
-            if ahead.get(block, -1) < at:
-                place = said.find(block, at)
-                ahead[block] = place if place >= 0 else len(said)
-        start, length = min((place, -len(block)) for block, place in ahead.items())
-        return Found(start, start - length) if start < len(said) else None
-
-    return emptied(text, find, max(map(len, known)), "\n").text if known else text

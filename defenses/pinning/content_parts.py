@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 from pydantic import BaseModel
 
-from constraintrot.defenses.pinning.block_marks import SEPARATOR, Removed, only_blocks
+from constraintrot.defenses.pinning.block_marks import only_blocks
+from constraintrot.defenses.pinning.block_removal import SEPARATOR, Removed
 from constraintrot.defenses.pinning.pinned_block import PinnedBlock, Rendering
 
 Content: TypeAlias = str | list[Any]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from constraintrot.defenses.pinning.block_marks import Removed
+from constraintrot.defenses.pinning.block_removal import Removed
 from constraintrot.defenses.pinning.content_parts import (
     Content,
     cut_content,
@@ -55,20 +55,20 @@ CARRIERS: Final = frozenset(
 """Keys under which some provider takes the operator's words or the whole conversation."""
 
 
-def refuse_replacing(*given: Any) -> None:
+def refuse_replacing(pinned_block: PinnedBlock, *given: Any) -> None:
     """Let through what a provider's client merges into a request last, as ``extra_body``.
 
     Raises:
         ParameterError: it would replace the pins, after they were put in.
     """
-    for extra in given:
+    for extra in given if pinned_block.text else ():
         if isinstance(extra, Mapping):
             if keys := CARRIERS.intersection(extra):
                 raise ParameterError(
                     f"{min(keys)!r} among the extra arguments of a request would replace what is"
                     " pinned; give it in the messages or instructions"
                 )
-            refuse_replacing(extra.get("extra_body"))
+            refuse_replacing(pinned_block, extra.get("extra_body"))
 
 
 class Placed(NamedTuple, Generic[M]):

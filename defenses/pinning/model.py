@@ -123,5 +123,5 @@ def pin_filter(
 
 
 def _refuse(pins: Pins, *given: Any) -> None:
-    configs = [one for one in given if isinstance(one, GenerateConfig)]
-    refuse_replacing(*(one.extra_body for one in configs if pins.text))
+    configs = (one for one in given if isinstance(one, GenerateConfig))
+    refuse_replacing(pins, *(one.extra_body for one in configs))

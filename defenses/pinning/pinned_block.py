@@ -22,15 +22,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from constraintrot.defenses.pinning.block_marks import (
-    SEPARATOR,
-    Marks,
-    Removed,
-    Rest,
-    Span,
-    marks_of,
-    only_blocks,
-)
+from constraintrot.defenses.pinning.block_marks import Marks, marks_of, only_blocks
+from constraintrot.defenses.pinning.block_removal import SEPARATOR, Removed, Rest, Span
 from constraintrot.defenses.rampart import PinOverflowError, Registry
 from constraintrot.strict import Strict
 from constraintrot.tokens import count

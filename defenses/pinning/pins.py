@@ -8,7 +8,7 @@ from inspect_ai.model import ChatMessage, ChatMessageUser
 
 from constraintrot.compaction.strategy_wrapper import summarised
 from constraintrot.defenses import MEASURING
-from constraintrot.defenses.pinning.block_marks import Removed, removed, without
+from constraintrot.defenses.pinning.block_removal import Removed, removed
 from constraintrot.defenses.pinning.entailment_judge import Judge
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt, State, Where
 from constraintrot.defenses.pinning.pinned_messages import (
@@ -70,8 +70,12 @@ class Pins(PinnedBlock):
         return without_pins(messages, self._unmerged, self.key)
 
     def _unmerged(self, text: str) -> str:
-        # The block came before all but system messages, so a later one is a quotation and stays.
-        return without(text, islice(self._marks.spans(text), 1), "\n").text
+        # The first: the block came before all that it was merged with but system messages,
+        # and whoever quotes it further down is not to lose the quotation.
+        start, end = next(self._marks.spans(text), (len(text), len(text)))
+        before = text[:start].removesuffix("\n")
+        behind = text[end:]
+        return before + (behind.removeprefix("\n") if len(before) == start else behind)
 
     def find(self, messages: Sequence[ChatMessage]) -> int | None:
         """Return the index of the message that holds the block, or None."""

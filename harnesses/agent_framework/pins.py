@@ -74,8 +74,7 @@ def pinned(
     Raises:
         ParameterError: an extra argument would replace the pins.
     """
-    if pinned_block.text:
-        refuse_replacing(options.get("extra_body"))
+    refuse_replacing(pinned_block, options.get("extra_body"))
     given = options.get("instructions")
     said: Content = given if isinstance(given, str) else _parts(given)
     plain = not said or isinstance(said, str) or all(isinstance(part, str) for part in said)
@@ -83,9 +82,9 @@ def pinned(
     return sent, dict(options) if kept == (said or "") else {**options, "instructions": kept}
 
 
-def _replaced(message: Message, contents: Content) -> Message:
+def _replaced(message: Message, contents: Any) -> Message:
     changed = copy.copy(message)
-    changed.contents = [*contents]
+    changed.contents = contents
     return changed
 
 

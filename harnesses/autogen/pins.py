@@ -18,7 +18,7 @@
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from autogen_core.model_context import ChatCompletionContext
 from autogen_core.models import (
@@ -33,14 +33,22 @@ from autogen_core.models import (
 )
 from pydantic import BaseModel
 
-from constraintrot.defenses.pinning.block_marks import SEPARATOR, Removed, only_blocks
-from constraintrot.defenses.pinning.message_list import refuse_replacing
+from constraintrot.defenses.pinning.block_marks import only_blocks
+from constraintrot.defenses.pinning.block_removal import SEPARATOR
+from constraintrot.defenses.pinning.message_list import MessageForm, refuse_replacing
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report, State
 from constraintrot.defenses.rampart import Registry
 from constraintrot.harnesses.traced_receipts import trace_receipt
 
 SOURCE = "pins"
 """The source name of the message with the pins."""
+
+
+_SYSTEM: Final[MessageForm[LLMMessage]] = MessageForm(
+    content=lambda message: message.content if isinstance(message, SystemMessage) else None,
+    replace=lambda message, content: message.model_copy(update={"content": content}),
+    make=lambda text: SystemMessage(content=text),
+)
 
 
 def pinned(messages: Sequence[LLMMessage], pinned_block: PinnedBlock) -> list[LLMMessage]:
@@ -51,22 +59,13 @@ def pinned(messages: Sequence[LLMMessage], pinned_block: PinnedBlock) -> list[LL
     """
     now = pinned_block.rendering()
     kept: list[LLMMessage] = []
-    removed: list[Removed] = []
+    messages, gone = _SYSTEM.without_blocks(messages, pinned_block)
+    removed = list(gone)
     in_place = False
     leading = True
     for message in messages:
         leading = leading and (isinstance(message, SystemMessage) or _is_block(message))
-        if isinstance(message, SystemMessage):
-            rest = pinned_block.less(message.content)
-            removed += rest.removed
-            if rest.text or not rest.removed:
-                same = (
-                    message
-                    if not rest.removed
-                    else message.model_copy(update={"content": rest.text})
-                )
-                kept.append(same)
-        elif not _holds(message, pinned_block):
+        if not _holds(message, pinned_block):
             kept.append(message)
         elif leading and not in_place and message.content == now.text:
             in_place = True
@@ -203,8 +202,7 @@ class PinnedClient(ChatCompletionClient):
             yield piece
 
     def _sent(self, messages: Sequence[LLMMessage], given: Mapping[str, Any]) -> list[LLMMessage]:
-        if self.pinned_block.text:
-            refuse_replacing(given.get("extra_create_args"))
+        refuse_replacing(self.pinned_block, given.get("extra_create_args"))
         return pinned(messages, self.pinned_block)
 
     async def close(self) -> None:

@@ -24,7 +24,7 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 from google.genai._transformers import t_part
 
-from constraintrot.defenses.pinning.block_marks import Removed
+from constraintrot.defenses.pinning.block_removal import Removed
 from constraintrot.defenses.pinning.content_parts import placed_content
 from constraintrot.defenses.pinning.message_list import refuse_replacing
 from constraintrot.defenses.pinning.pinned_block import (
@@ -125,8 +125,8 @@ class PinPlugin(BasePlugin):
         """Put the pins into a request; return whether it changed, and the removed blocks."""
         if request.config is None:
             request.config = types.GenerateContentConfig()
-        if now.text:
-            refuse_replacing(getattr(request.config.http_options, "extra_body", None))
+        extra = getattr(request.config.http_options, "extra_body", None)
+        refuse_replacing(self.pinned_block, extra)
         given = request.config.system_instruction
         if given is None or isinstance(given, str):
             text, removed = self.pinned_block.placed(given or "", now)

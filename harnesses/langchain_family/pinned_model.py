@@ -26,7 +26,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableBinding
 from pydantic import PrivateAttr
 
-from constraintrot.defenses.pinning.block_marks import Removed
+from constraintrot.defenses.pinning.block_removal import Removed
 from constraintrot.defenses.pinning.message_list import refuse_replacing
 from constraintrot.defenses.pinning.pinned_block import (
     HEADING,
@@ -87,8 +87,11 @@ class Guard:
         """Return the messages and keyword arguments of a call, with the pins in them once."""
         self.calls += 1
         now = self.pinned_block.rendering()
-        if now.text:
-            _refuse_replacing(model, given)
+        # Anthropic's ``system`` would take the messages' place; these two stand beside them.
+        arguments = {**_own(model), **given}
+        for name in ("instructions", "prompt"):
+            arguments.pop(name, None)
+        refuse_replacing(self.pinned_block, getattr(model, "extra_body", None), arguments)
         if _kept_by_server(model, given):
             return self._instructed(model, messages, given, now)
         kept, changed, removed = MESSAGES.placed(messages, self.pinned_block, now)
@@ -125,15 +128,6 @@ class Guard:
 def _own(model: BaseChatModel) -> Mapping[str, Any]:
     """Return the arguments that a model gives its provider with each call."""
     return getattr(model, "model_kwargs", None) or {}
-
-
-def _refuse_replacing(model: BaseChatModel, given: Mapping[str, Any]) -> None:
-    """Let through arguments that leave the operator's words as the messages have them."""
-    refuse_replacing(getattr(model, "extra_body", None))
-    for arguments in (given, _own(model)):
-        # These of OpenAI's stand beside the messages; Anthropic's ``system`` in their place.
-        beside = ("instructions", "prompt")
-        refuse_replacing({key: arguments[key] for key in arguments if key not in beside})
 
 
 def _kept_by_server(model: BaseChatModel, given: Mapping[str, Any]) -> bool:

@@ -148,8 +148,7 @@ def _methods(kind: type[Any]) -> Mapping[str, Any]:
 def _into(model: Any, said: str | None, items: Any, settings: ModelSettings) -> tuple[Any, Any]:
     """The instructions and the input of a request, with a model's pins."""
     for pinned_block in pinned_blocks(model):
-        if pinned_block.text:
-            refuse_replacing(settings.extra_body, settings.extra_args)
+        refuse_replacing(pinned_block, settings.extra_body, settings.extra_args)
         sent = pinned(ModelInputData([] if isinstance(items, str) else items, said), pinned_block)
         said, items = sent.instructions, items if isinstance(items, str) else sent.input
     return said, items

@@ -17,7 +17,7 @@ from autogen_core.model_context import (
 from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
 from PIL import Image as Picture
 
-from constraintrot.defenses.pinning.block_marks import removed
+from constraintrot.defenses.pinning.block_removal import removed
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Registry
 from constraintrot.errors import ParameterError
@@ -256,7 +256,7 @@ def test_a_stream_has_the_pins_of_when_it_is_read() -> None:
 
 def test_what_would_replace_the_pins_is_refused_and_a_context_is_copied() -> None:
     rules = registry(PINNED)
-    extra: dict[str, Any] = {"extra_body": {"messages": []}}
+    extra: Any = {"extra_body": {"messages": []}}
     with pytest.raises(ParameterError, match="'messages'"):
         asyncio.run(PinnedClient(Recorder(), rules).create([], extra_create_args=extra))
     context = copy.deepcopy(PinnedContext(UnboundedChatCompletionContext(), rules))

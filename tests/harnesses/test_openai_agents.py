@@ -279,7 +279,7 @@ def test_a_block_in_the_operator_s_items_is_taken_out(by_filter: bool) -> None:
 @pytest.mark.parametrize("streamed", [True, False])
 @pytest.mark.parametrize("name", ["extra_body", "extra_args"])
 def test_settings_that_would_replace_the_pins_are_refused(name: str, streamed: bool) -> None:
-    given: dict[str, Any] = {name: {"instructions": "Something else."}}
+    given: Any = {name: {"instructions": "Something else."}}
     settings = ModelSettings(**given)
     model = Recorder()
 

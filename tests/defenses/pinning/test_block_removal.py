@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraintrot.defenses.pinning.block_marks import cut_text, outside_blocks, removed
+from constraintrot.defenses.pinning.block_marks import outside_blocks
+from constraintrot.defenses.pinning.block_removal import cut_text, removed
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.errors import ParameterError
 from tests.harnesses.rules import OPERATOR, registry

@@ -108,10 +108,12 @@ def test_a_part_whose_text_is_no_text_is_refused(rules: Registry) -> None:
 
 
 @pytest.mark.parametrize("extra", [{"messages": []}, {"extra_body": {"instructions": "x"}}])
-def test_what_would_replace_the_pins_is_refused(extra: Any) -> None:
-    message_list.refuse_replacing(None, {"temperature": 1, "extra_body": None})
+def test_what_would_replace_the_pins_is_refused(rules: Registry, extra: Any) -> None:
+    block = PinnedBlock(rules)
+    message_list.refuse_replacing(block, None, {"temperature": 1, "extra_body": None})
     with pytest.raises(ParameterError, match="would replace what is pinned"):
-        message_list.refuse_replacing({}, extra)
+        message_list.refuse_replacing(block, {}, extra)
+    message_list.refuse_replacing(PinnedBlock(Registry(Principal("nobody"))), extra)
 
 
 def test_a_copy_of_what_pins_pins_the_same(rules: Registry) -> None:

@@ -21,7 +21,7 @@ from constraintrot.defenses.pinning import (
     Pins,
     entailment,
 )
-from constraintrot.defenses.pinning.block_marks import removed
+from constraintrot.defenses.pinning.block_removal import removed
 from constraintrot.defenses.pinning.pinned_block import Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
