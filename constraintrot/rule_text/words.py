@@ -138,13 +138,13 @@ def _is_plain(rule: Rule, text: str, start: int, end: int) -> bool:
     after = text[end:]
     behind = _behind(after).casefold()
     heading = next((one for one in reversed(above) if _HEADING.fullmatch(one)), "")
-    near = f"{_sentence_of(line)} {text[start:end]} {behind}".casefold()
+    near = f"{heading} {_sentence_of(line)} {text[start:end]} {behind}".casefold()
     if rule.slots:
         # What a sign or a file says, on lines of its own and without quotes, is how it was given.
         near = re.sub(r"\b(?:says?|reads?|still(?= in force| holds?| appl(?:y|ies)))\b", " ", near)
     if any(turn[0] not in own for turn in cues.TURNS.find(near)) or _taken_back(rule, after):
         return False
-    if any(pattern.search(heading.casefold()) for pattern in (cues.TURNS, cues.ENDED)):
+    if cues.ENDED.search(heading.casefold()):
         return False
     if _is_marked(text[:start], line) or _SCRAPS.match(after) or _POINTS_BACK.search(behind):
         return False
