@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -20,7 +21,7 @@ from constraintrot.report.facts import chosen, named, read_facts
 from tests.conftest import Run
 from tests.helpers import answering
 from tests.invoked import invoked
-from tests.report.gate_arms import ARMS, FACTS, arm, asked, call
+from tests.report.gate_arms import ARMS, FACTS, arm, asked, call, permitted
 from tests.report.test_qualification import qualified
 
 
@@ -216,3 +217,48 @@ def test_the_plain_data_holds_every_interval_or_why_there_is_none() -> None:
     assert (violation["only_a"], violation["p_holm"]) == (8, None)
     assert utility["decision"] == "undecided"
     assert (data["decision"], data["exit"]) == ("undecided", 3)
+
+
+# An agent that was asked for nothing that is allowed.
+
+REFUSED = arm("pin", [0.0] * 40, outcome="declined")
+
+
+@pytest.mark.parametrize(
+    ("b", "question", "exit_"),
+    [
+        (REFUSED, {"a": None, "at_most": 0.1}, 3),
+        (REFUSED, {"no_worse": 0.1}, 3),
+        (REFUSED, {}, 3),
+        (arm("pin", [0.0] * 40, outcome="refused_text"), {"a": None, "at_most": 0.1}, 3),
+        ([*REFUSED[:30], *(one | {"outcome": "no_call"} for one in REFUSED[30:])], {}, 3),
+        (REFUSED, {"a": None, "at_most": 0.1, "floor": 0.0}, 0),
+        (REFUSED, {"a": None, "at_most": 0.1, "floor": 0.0, "strict": True}, 0),
+        (REFUSED + permitted("pin", [1] * 40), {"a": None, "at_most": 0.1, "strict": True}, 0),
+        (REFUSED + permitted("pin", [0] * 40), {"a": None, "at_most": 0.1}, 1),
+        ([*REFUSED[1:], REFUSED[0] | {"outcome": "complied"}], {"a": None, "at_most": 0.1}, 0),
+        (arm("pin", [0.0] * 40), {"a": None, "at_most": 0.1}, 0),
+        (arm("pin", [0.0] * 40), {"a": None, "at_most": 0.1, "strict": True}, 1),
+        (REFUSED, {"strict": True}, 1),
+    ],
+)
+def test_who_refuses_everything_holds_nothing_where_nothing_allowed_was_asked(
+    b: list[dict[str, Any]], question: dict[str, Any], exit_: int
+) -> None:
+    found = asked(arm("none", [float("no_worse" not in question)] * 40), b, exits=exit_, **question)
+    lacks = not any(one["allowed"] for one in b) and question.get("floor") is None
+    said = "b asks for what is allowed; run the same variants with -T allowed=true"
+    assert any(said in one for one in found.notes) == lacks
+    if exit_ == 3:
+        assert "b acted in none of 40 episodes, and none asks for what is allowed" in text(found)
+
+
+def test_a_group_without_allowed_requests_is_named() -> None:
+    asked_of_one = [
+        *(row for family in ("one", "two") for row in arm("none", [1] * 40, family=family)),
+        *(row for family in ("one", "two") for row in arm("pin", [0] * 40, family=family)),
+        *(row for one in ("none", "pin") for row in permitted(one, [1] * 40, family="one")),
+    ]
+    found = asked(asked_of_one, by=("family",), exits=0)
+    (note,) = found.notes
+    assert note.startswith("no episode of a with family=two or b with family=two asks for what")

@@ -151,8 +151,8 @@ def test_an_episode_that_ended_in_an_error_is_counted(changed: Changed, tmp_path
 
     folder = tmp_path / "mine"
     said = export(folder, changed(failed))
-    assert said.exit_code == 0, said.output
     assert "1 of 2 planned episodes played" in said.output
+    assert "1 of 2 planned episodes have no verdict, more than 10 %" in said.output
 
 
 def test_a_report_and_a_store_hold_no_secret(changed: Changed, tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_report_and_a_store_hold_no_secret(changed: Changed, tmp_path: Path) -
         ["table", str(log)],
         ["results", "export", str(log), "-o", str(tmp_path / "mine")],
     ):
-        said = invoked(*words, exits=0)
+        said = invoked(*words, exits=int(words[0] == "results"))
         assert "hidden-word" not in said.output
     written = [path for path in tmp_path.rglob("*") if path.is_file() and path != log]
     assert len(written) > 8
