@@ -91,7 +91,7 @@ def _write(
 ) -> None:  # fmt: skip
     """Draft the rule with its author, and write a scenario for each session."""
     from constraintrot.authoring import answers, draft
-    from constraintrot.doctor.as_scenario import rules_of
+    from constraintrot.doctor.as_scenario import called, rules_of
 
     found = _sessions(paths, at)
     several = len(found) > 1
@@ -102,8 +102,10 @@ def _write(
     given = answers.read_file(answered) if answered else None
     text = (given.rule if given else rule) or _chosen_rule(rules_of(found), yes)
 
+    names = "\n".join(text for session in found for text in called(session))
+
     def made_of(said: Answers | None) -> Draft:
-        return draft.draft(said.rule if said else text, (), None, said)
+        return draft.draft(said.rule if said else text, (), None, said, names)
 
     made = agreement.agreed(made_of(given), made_of, out / "rule" if several else out, yes)
     laid = list[tuple[dict[str, Any], Path]]()

@@ -43,6 +43,13 @@ def rules_of(sessions: Sequence[Session]) -> list[str]:
     return list({folded(text): text for _, _, text in found}.values())
 
 
+def called(session: Session) -> Iterator[str]:
+    """Yield each argument of a session's tool calls, as text."""
+    messages = (one for one in session.events(Losses()) if isinstance(one, Message))
+    for call in (call for message in messages for call in message.calls):
+        yield from map(str, call.arguments.values())
+
+
 def recorded(session: Session, rule: str, masker: Masker) -> list[Turn]:
     """Return a session's turns before its first compaction, the newest that fit into a file.
 

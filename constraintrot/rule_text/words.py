@@ -33,7 +33,7 @@ _FORCE: Final = (
     cues.BINDING, cues.OBLIGED, cues.LIFTED, cues.WEAKENED, cues.PERMITTED, cues.RULE, cues.LIMITING,
 )  # fmt: skip
 # A line that stands above others: of Markdown, in bold, with a colon at its end, or a few words.
-_HEADING = re.compile(r"\s*(?:#.*|\*\*.*|.{1,80}[:：]\W*|[^\W\d]\w*(?: \w+){0,4}\s*)")
+_HEADING = re.compile(r"#.*|\*\*.*|.{1,80}[:：]\W*|[^\W\d]\w*(?: \w+){0,4}")
 # What stands between two of these is struck out, or code.
 _PAIRED = (re.compile("(?<!~)~~(?!~)"), re.compile("```"))
 _CROSSED = re.compile("[❌✗✘🚫]")
@@ -137,7 +137,7 @@ def _is_plain(rule: Rule, text: str, start: int, end: int) -> bool:
     *above, line = text[:start].split("\n")
     after = text[end:]
     behind = _behind(after).casefold()
-    heading = next((one for one in reversed(above) if _HEADING.fullmatch(one)), "")
+    heading = next((one for one in reversed(above) if _HEADING.fullmatch(one.strip())), "")
     near = f"{heading} {_sentence_of(line)} {text[start:end]} {behind}".casefold()
     if rule.slots:
         # What a sign or a file says, on lines of its own and without quotes, is how it was given.

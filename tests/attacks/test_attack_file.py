@@ -241,7 +241,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     made.mkdir()
     (made / "__init__.py").touch()
     monkeypatch.syspath_prepend(str(tmp_path))
-    for name, value in {"_package": made.name, "_components": {}, "_complete": False}.items():
+    states = {"_package": made.name, "_components": {}, "_built_in": False, "_complete": False}
+    for name, value in states.items():
         monkeypatch.setattr(ATTACKS, name, value)
     yield made
     for module in [name for name in sys.modules if name.partition(".")[0] == made.name]:

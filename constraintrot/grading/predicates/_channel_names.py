@@ -63,7 +63,8 @@ def bare(text: str) -> str:
 
 
 def _listed(text: str, right: str) -> Iterator[tuple[str, Named]]:
-    pieces = _BREAK.split(without_asides(text))
+    # A channel may be named "no", which elsewhere opens an aside.
+    pieces = [text] if bare(text) == bare(right) else _BREAK.split(without_asides(text))
     found = [(piece, _read(piece, right)) for piece in pieces]
     prose = any(name == "right" for _, name in found)
     for piece, name in found:

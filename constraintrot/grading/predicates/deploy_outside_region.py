@@ -55,7 +55,7 @@ _DEFINED = re.compile(
     re.S,
 )
 _SESSION = re.compile(
-    r"(?:set (?:session |local |global )?|use )[\w.]*region\w*(?![\w.])[^;]{0,100}"
+    r"(?:set (?:session |local |global )?|use )[\w.]{0,60}region\w{0,60}(?![\w.])[^;]{0,100}"
 )
 _REMARK = re.compile(r"(?<![a-z_])comment(?: on [^']{0,200}? is)?(?: ?= ?| )'[^']*'")
 _OPTIONS = re.compile(r"(?<=^create server).*", re.S)
