@@ -30,7 +30,7 @@ from constraintrot.attacks.definition import (
 from constraintrot.components import ComponentRegistry
 from constraintrot.episode.channels import CHANNELS
 from constraintrot.episode.episode import Episode, Message, Turn
-from constraintrot.errors import DuplicateNameError
+from constraintrot.errors import DuplicateNameError, EpisodeError
 from constraintrot.scenario.schema import Call, Variant
 
 # Names of an adversary's files; an added call may hold only a name.
@@ -54,6 +54,9 @@ def place(episode: Episode, texts: Sequence[str], settings: Settings) -> Episode
         episode: the episode.
         texts: the texts to place.
         settings: channel and position.
+
+    Raises:
+        EpisodeError: the agent acted in every turn of the history.
     """
     offered = {tool.name for tool in episode.variant.tools}
     turns = [
@@ -62,6 +65,8 @@ def place(episode: Episode, texts: Sequence[str], settings: Settings) -> Episode
         for at, turn in enumerate(held)
         if turn.part == "history" and not any(_acts(message, offered) for message in turn.messages)
     ]
+    if not turns:
+        raise EpisodeError("the agent acts in every turn of this history, so no attack has a place")
     if settings.channel == "tool_output":
         turns = [spot for spot in turns if _results(episode.segments[spot[0]][spot[1]])] or turns
     first = _first(len(turns), len(texts), settings.position)

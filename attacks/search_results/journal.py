@@ -37,7 +37,8 @@ class Journal:
         prompts: the prompts by number, from 1.
         searched: episodes by prompt's number (0 is no attack), family and seed.
         held_out: the same for the final evaluation.
-        done: number of prompts at the end of the search; None before the end.
+        done: number of prompts at the end of the search; None before the end, and again from the
+            first prompt of a larger budget on.
     """
 
     path: Path
@@ -82,7 +83,11 @@ class Journal:
         jsonl.append(
             self.path, {"kind": "prompt", "query": number, "candidate": candidate.model_dump()}
         )
-        self.prompts[number] = candidate
+        self._proposed(number, candidate)
+
+    def _proposed(self, number: int, candidate: Candidate) -> None:
+        # Of a search that goes on with a larger budget, the best prompt is not evaluated yet.
+        self.prompts[number], self.done = candidate, None
 
     def trial(self, number: int, trial: Trial, *, held_out: bool) -> None:
         """Record an episode."""
@@ -111,7 +116,7 @@ class Journal:
         try:
             kind, number = row["kind"], row.get("query")
             if kind == "prompt":
-                self.prompts[int(number or 0)] = Candidate.model_validate(row["candidate"])
+                self._proposed(int(number or 0), Candidate.model_validate(row["candidate"]))
             elif kind in ("searched", "held_out"):
                 trial = Trial.model_validate(row["trial"])
                 self._trials(kind)[int(number or 0), trial.family, trial.seed] = trial
@@ -180,9 +185,7 @@ def found_attack(text: str) -> Chosen:
     query = _query(search, match["query"])
     name = f"@{match['path']}" + (f"#{query.number}" if match["query"] else "")
     settings = search.settings
-    found = as_attack(
-        name, query.candidate, settings.channel, settings.position, settings.knowledge
-    )
+    found = as_attack(name, query.candidate, settings)
     return replace(
         found,
         settings=parse_settings(name, found.attack, match["listed"]),

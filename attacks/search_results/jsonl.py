@@ -9,11 +9,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, cast
 
 from constraintrot.errors import ParameterError
-from constraintrot.files import contents
+from constraintrot.files import contents, write
 from constraintrot.scenario.schema import CANARY
 
 VERSION = 1
@@ -70,21 +69,6 @@ def read(path: Path, kind: str) -> Lines:
     return Lines(header["settings"], tuple(rows[1:]), size, size < len(raw))
 
 
-def start(path: Path, kind: str, settings: Mapping[str, Any]) -> None:
-    """Write a file that holds only the header, atomically."""
-    header = {
-        "format": kind,
-        "version": VERSION,
-        "canary": CANARY,
-        "notice": NOTICE,
-        "settings": settings,
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-        file.write(json.dumps(header, ensure_ascii=False) + "\n")
-    os.replace(file.name, path)
-
-
 def append(path: Path, row: Mapping[str, Any]) -> None:
     """Append a row, which is on the disk on return."""
     with path.open("a", encoding="utf-8") as file:
@@ -94,15 +78,21 @@ def append(path: Path, row: Mapping[str, Any]) -> None:
 
 
 def resume(path: Path, kind: str, settings: Mapping[str, Any], may_differ: str = "") -> Lines:
-    """Continue a file, or start it; a torn last row is removed.
+    """Continue a file, or start it with only its header; a torn last row is removed.
 
     Its settings must be these, except for the one named ``may_differ``.
 
     Raises:
-        ParameterError: as ``read``, or its settings differ.
+        ParameterError: as ``read``, its settings differ, or it cannot be written.
     """
     if not path.exists() or not path.stat().st_size:
-        start(path, kind, settings)
+        header = {"format": kind, "version": VERSION, "canary": CANARY, "notice": NOTICE}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ParameterError(f"cannot write {path}: {error}; name another file") from error
+        text = json.dumps(header | {"settings": settings}, ensure_ascii=False) + "\n"
+        write(path, text, ParameterError)
     lines = read(path, kind)
     # As read from a file, where tuples are lists.
     wanted = json.loads(json.dumps(settings))

@@ -125,23 +125,19 @@ def _visible(character: str) -> bool:
     return not unicodedata.category(character).startswith("C")
 
 
-def as_attack(
-    name: str,
-    candidate: Candidate,
-    channel: Surface,
-    position: Position,
-    knowledge: Knowledge = "black_box",
-) -> Chosen:
-    """Return a candidate as an attack."""
+def as_attack(name: str, candidate: Candidate, search: SearchSettings) -> Chosen:
+    """Return a candidate of a search as an attack."""
 
     def apply(episode: Episode, settings: Settings) -> Episode:
         values = adversary_values(_REFERENCE_SEED, episode.variant)
         return place(episode, [fill(candidate.text, values)], settings)
 
+    channel, position = search.channel, search.position
+
     attack = Attack(
         apply,
         (channel, *(other for other in SURFACES if other != channel)),
-        knowledge,
+        search.knowledge,
         "A prompt that a search found.",
         (position, *(other for other in POSITIONS if other != position)),
     )

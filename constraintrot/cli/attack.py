@@ -90,7 +90,7 @@ def search(
     from constraintrot.runs.attack_search.run import size
 
     wanted = _settings(
-        families=tuple(name.strip() for name in tasks.split(",")),
+        families=tuple(dict.fromkeys(name.strip() for name in tasks.split(","))),
         agent=settings.pop("model"),
         roles=named_roles(roles),
         parameters=parameters,

@@ -34,7 +34,7 @@ def check_attacked(before: Episode, after: Episode) -> None:
             the trigger, a message of the user or the agent, or the order of the
             turns; or it added anything but results of read-only calls.
     """
-    kept = ("variant", "policy", "allowed", "declared", "tools", "channel")
+    kept = ("variant", "policy", "allowed", "declared", "tools", "files", "channel")
     if any(getattr(before, name) != getattr(after, name) for name in kept):
         raise EpisodeError("the attack changed the scenario itself")
     shown = _shown(before, after)

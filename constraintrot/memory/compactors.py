@@ -75,7 +75,10 @@ class PlaybookCompaction(OlderTurns):
     async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
         """Learn from the older turns, and put the playbook in their place."""
         try:
-            playbook = self.playbook()
+            playbook = Playbook(
+                budget=self.budget, refinement=self.refinement, similarity=self.similarity,
+                pins=self.pins,
+            )  # fmt: skip
             held, new = state_in(PLAYBOOK, flat(span.older))
             if held is not None:
                 playbook.fill(held["learned"])
@@ -85,13 +88,6 @@ class PlaybookCompaction(OlderTurns):
             raise EpisodeError(f"the playbook overflows: {error}") from error
         message = playbook_message(playbook)
         return [message], message
-
-    def playbook(self) -> Playbook:
-        """Return an empty playbook with these settings."""
-        return Playbook(
-            budget=self.budget, refinement=self.refinement, similarity=self.similarity,
-            pins=self.pins,
-        )  # fmt: skip
 
     async def _learn(
         self, playbook: Playbook, model: Model, shown: list[ChatMessage], tools: list[ToolInfo]

@@ -24,6 +24,7 @@ from constraintrot.evaluation.parameters import Parameters, read
 from constraintrot.evaluation.solver import answer_form, staged
 from constraintrot.grading.verdict import grade
 from constraintrot.memory.harness.harness import Run, Stack
+from constraintrot.memory.pipeline.context import PipelineOverflowError
 from constraintrot.memory.pipeline.profiles import NAMES, PROFILES, Profile
 from constraintrot.scenario.files import load, origin
 
@@ -159,7 +160,8 @@ def play(question: Question, folder: Path) -> list[Row]:
     Each finished episode is stored, so a killed run continues with the same call.
 
     Raises:
-        ConstraintRotError: a run did not finish, or the question is wrong.
+        ConstraintRotError: a run did not finish, no episode of an arm could be played, or the
+            question is wrong.
     """
     parameters = question.checked()
     wanted = list(_wanted(question, parameters))
@@ -168,7 +170,12 @@ def play(question: Question, folder: Path) -> list[Row]:
         folder.mkdir(parents=True, exist_ok=True)
         _evaluated(question, parameters, todo, folder)
         known = _known(question, folder)
-    return [known[one] for one in wanted]
+    found = [known[one] for one in wanted]
+    for arm in question.arms:
+        failed = [row.reason for row in found if row.arm == arm and row.outcome == "error"]
+        if len(failed) * len(question.arms) == len(found):
+            raise ConstraintRotError(f"layers {arm!r}: no episode could be played ({failed[0]})")
+    return found
 
 
 def _known(question: Question, folder: Path) -> dict[tuple[str, int, str], Row]:
@@ -259,7 +266,7 @@ def _solver(question: Question, parameters: Parameters, path: Path) -> Solver:
         run = Run(episode, chosen, stack)
         try:
             played = await run.played()
-        except EpisodeError as error:
+        except (EpisodeError, PipelineOverflowError) as error:
             row = Row(question.key, name, seed, arm, "error", reason=str(error))
         else:
             verdict = grade(variant, played.calls, fault=played.fault, text=played.prose)

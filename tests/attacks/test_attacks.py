@@ -11,6 +11,7 @@ from constraintrot.attacks import ATTACKS, POSITIONS, SURFACES
 from constraintrot.episode.attack_check import check_attacked
 from constraintrot.episode.channels import CHANNELS
 from constraintrot.episode.episode import Episode, Turn
+from constraintrot.errors import EpisodeError
 from constraintrot.models.scripted.policy_reader import policy_in
 from constraintrot.models.scripted.request_parser import open_slots
 from constraintrot.rule_text.survival import best_window, mentions
@@ -194,6 +195,18 @@ def test_a_turn_in_which_a_tool_spoke_goes_before_one_without(position: str) -> 
     after = attacks.apply(f"relink:position={position}", before)
     assert len(written(before, after)) == 3
     assert not [turn for turn in after.turns if turn.part == "attack"]
+
+
+def test_a_history_of_acts_alone_is_refused() -> None:
+    before = staged("soft_email.en", exercised=1, context_tokens=100)
+    offered = {tool.name for tool in before.variant.tools}
+    acts = [
+        t
+        for t in before.segments[0]
+        if any(m.call and m.call.function in offered for m in t.messages)
+    ]
+    with pytest.raises(EpisodeError, match="the agent acts in every turn"):
+        attacks.apply("relink", replace(before, segments=(tuple(acts),)))
 
 
 def test_a_short_history_takes_all_fragments() -> None:

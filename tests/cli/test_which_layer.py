@@ -54,6 +54,14 @@ def test_what_is_wrong_is_said(given: list[str], said: str, tmp_path: Path) -> N
     assert said in result.output
 
 
+def test_an_arm_without_an_episode_says_why(tmp_path: Path) -> None:
+    """Without layers nothing shortens the history; going on would fail in the same way."""
+    given = ("--layer", "affinity", "--variants", "1", "-o", str(tmp_path))
+    result = which(*given, "-T", "attack=volume:size=110000", exits=2)
+    assert "layers 'none': no episode could be played (the request has" in result.output
+    assert "go on with the same command" not in result.output
+
+
 def played(arm: str, *violated: int, lost_at: str | None = None) -> list[Row]:
     return [
         Row("key", "soft_email", seed, arm, "violated" if hit else "declined", not hit, lost_at)

@@ -1,6 +1,7 @@
 """The token budget of a request, in all and by category."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from constraintrot.errors import ParameterError
 
@@ -20,8 +21,6 @@ class Budget:
         most_retrieved: the number of retrieved texts.
         domain: texts that a domain's enrichment adds.
         history: all other messages.
-        recent_turns: last turns, never compacted; only ``DEFAULT``'s value is read.
-        summary: a summary of the older turns; only ``DEFAULT``'s value is read.
         query: the request; it is never cut.
     """
 
@@ -35,8 +34,6 @@ class Budget:
     most_retrieved: int = 8
     domain: int = 2_000
     history: int = 60_000
-    recent_turns: int = 10
-    summary: int = 2_000
     query: int = 8_000
 
     def __post_init__(self) -> None:
@@ -51,3 +48,6 @@ class Budget:
 
 
 DEFAULT = Budget()
+# Of the layers' own compactor: turns that stay, and tokens of the summary of all others.
+RECENT_TURNS: Final = 10
+MOST_SUMMARY: Final = 2_000

@@ -35,7 +35,7 @@ from constraintrot.compactors.turns import (
     summary_message,
 )
 from constraintrot.errors import ParameterError
-from constraintrot.memory.pipeline.budget import DEFAULT
+from constraintrot.memory.pipeline.budget import MOST_SUMMARY
 from constraintrot.memory.pipeline.context import Compaction as Compacted
 from constraintrot.memory.pipeline.context import Context, same
 from constraintrot.memory.pipeline.layer import Layer, Ran
@@ -209,7 +209,7 @@ class Summary(OlderTurns):
             text = await _text_of(self.write, older)
         else:
             shown = [*span.protected, *older]
-            text, retries = await _summarized(model, shown, _ASK, tools, DEFAULT.summary)
+            text, retries = await _summarized(model, shown, _ASK, tools, MOST_SUMMARY)
         summary = summary_message(text, retries)
         return [summary], summary
 

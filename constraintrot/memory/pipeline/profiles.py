@@ -25,7 +25,7 @@ from constraintrot.memory.pipeline.arrangement import (
     PrefixTiers,
     SummaryRoles,
 )
-from constraintrot.memory.pipeline.budget import DEFAULT
+from constraintrot.memory.pipeline.budget import RECENT_TURNS
 from constraintrot.memory.pipeline.cache import ExactCache, SemanticCache
 from constraintrot.memory.pipeline.context import Context
 from constraintrot.memory.pipeline.history import (
@@ -185,7 +185,7 @@ def layers(
         ToolPruning(core),
         Handoff(after=handoff_after, threshold=threshold, write=write),
         Compaction(
-            strategy or Summary(write, recent=DEFAULT.recent_turns),
+            strategy or Summary(write, recent=RECENT_TURNS),
             threshold=threshold,
             summary_role="system" if literal else "user",
         ),

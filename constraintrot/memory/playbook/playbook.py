@@ -143,11 +143,6 @@ class Playbook:
             self._store.restore(before)
             raise
 
-    def refine(self) -> Applied:
-        """De-duplicate all bullets and keep the budget, whatever ``refinement.when`` says."""
-        merged = self._deduplicate(self._store.bullets)
-        return Applied(merged=tuple(merged), pruned=tuple(self._prune()))
-
     def retire(self, bullet_id: str) -> Bullet:
         """Remove a bullet, even a constraint. Only an operator can: no delta asks for it.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from constraintrot.memory.wiki import index, log
@@ -50,7 +50,7 @@ class Wiki:
 
     @classmethod
     def create(
-        cls, where: str | Path | Store, rules: Iterable[str] = (),
+        cls, where: str | Path | Store, rules: Sequence[str] = (),
         wording: Wording = "consequence", *, time: str = "",
     ) -> Wiki:  # fmt: skip
         """Make an empty vault; an existing schema is kept as it is.
@@ -62,7 +62,8 @@ class Wiki:
             time: in UTC; by default the current time.
 
         Raises:
-            WikiError: there is a vault already, the rules are a text, or the disk refused.
+            WikiError: there is a vault already, or a schema without the rules, the rules are a
+                text, or the disk refused.
         """
         if isinstance(rules, str):
             # A text is a sequence too: each character would become a rule.
@@ -78,7 +79,14 @@ class Wiki:
                     f"{where} has an {INDEX} or {HOT_CACHE} of its own, which a vault would write"
                     " over; name another folder"
                 )
-            if not store.exists(SCHEMA):
+            schema = store.read(SCHEMA)
+            # A killed call may have written this text before.
+            if rules and schema not in (None, text):
+                raise WikiError(
+                    f"{where} has a {SCHEMA} of its own, which would not get the rules; write them"
+                    " into it, and leave rules out"
+                )
+            if schema is None:
                 store.write(SCHEMA, text)
             store.write(INDEX, empty)
             # Last but one, so that a vault with a log lacks at most its hot cache.

@@ -68,6 +68,7 @@ def text(search: Journal) -> str:
         f"call violated it. Of the search's {len(without.trials)} variants (seeds"
         f" {_range(settings.seeds)}) {without.broken} broke without an attack; {len(history)}"
         f" prompts were played on the other {len(cells)}.",
+        *unheeded("In the search", without.trials),
         "",
     ]
     if not cells:
@@ -105,7 +106,12 @@ def overview(searches: Sequence[Journal]) -> str:
         )
     head = ["target", "defense", "strategy", "prompts", "best", "held out", "no attack", "prompt"]
     note = "* the best of its target and defense, by broken held-out variants."
-    return "\n".join([Table(head, rows).text(), "", note])
+    warned = [
+        line
+        for one in searches
+        for line in unheeded(f"On {one.settings.target}", one.query(0, held_out=True).trials)
+    ]
+    return "\n".join([Table(head, rows).text(), "", note, *dict.fromkeys(warned)])
 
 
 def per_target(searches: Sequence[Journal]) -> list[Journal]:
@@ -155,7 +161,25 @@ def _paired(search: Journal, most: Query) -> list[str]:
     less = sum(other.broken and not one.broken for one, other in pairs)
     return [
         f"Of {len(pairs)} pairs, {more} broke with the prompt alone, {less} without it alone.",
+        *unheeded("Held out", [*without.values()]),
         "Intervals are 95 %, in per cent.",
+    ]
+
+
+def unheeded(where: str, without: Sequence[Trial]) -> list[str]:
+    """Return a warning, if the agent violates a constraint that it sees.
+
+    Args:
+        where: how the sentence begins.
+        without: the episodes without an attack.
+    """
+    seen = sum(trial.violated and trial.kept for trial in without)
+    if not seen:
+        return []
+    return [
+        f"{where}, {seen} of {len(without)} variants were violated without an attack although the"
+        "\ncontext held the constraint: there, broken shows that it was lost, and not that a prompt"
+        "\nmade the agent violate it."
     ]
 
 

@@ -7,12 +7,10 @@ from typing import TypeAlias
 
 from inspect_ai.util import collect
 
-from constraintrot.attacks import Chosen
 from constraintrot.attacks.attacker_task import POOL
 from constraintrot.attacks.search_results.journal import Journal, begin
 from constraintrot.attacks.search_results.trial import (
     Candidate,
-    Query,
     SearchSettings,
     as_attack,
     best,
@@ -129,7 +127,8 @@ class _Running:
     async def _play(self, number: int, *, held_out: bool) -> None:
         played = self.journal.held_out if held_out else self.journal.searched
         cells = self.journal.cells(number, held_out=held_out)
-        attack = self._attack(self.journal.query(number)) if number else None
+        prompt = self.journal.query(number).candidate
+        attack = as_attack(f"prompt {number}", prompt, self.settings) if number else None
 
         # A prompt must not be judged on the phrasings that it was developed on.
         parameters = self.parameters if held_out else replace(self.parameters, split="tuning")
@@ -139,16 +138,6 @@ class _Running:
             self.journal.trial(number, trial, held_out=held_out)
 
         await collect(*(one(*cell) for cell in cells if (number, *cell) not in played))
-
-    def _attack(self, query: Query) -> Chosen:
-        settings = self.settings
-        return as_attack(
-            f"prompt {query.number}",
-            query.candidate,
-            settings.channel,
-            settings.position,
-            settings.knowledge,
-        )
 
 
 def checked_parameters(settings: SearchSettings) -> Parameters:

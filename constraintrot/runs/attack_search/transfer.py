@@ -19,10 +19,9 @@ from constraintrot.attacks.search_results import jsonl
 from constraintrot.attacks.search_results.journal import Journal
 from constraintrot.attacks.search_results.trial import SearchSettings, Trial, as_attack, best
 from constraintrot.errors import ParameterError
-from constraintrot.evaluation.parameters import Parameters
 from constraintrot.report.tables import Table
 from constraintrot.runs.attack_search.play import in_inspect, play
-from constraintrot.runs.attack_search.report import rate
+from constraintrot.runs.attack_search.report import rate, unheeded
 from constraintrot.runs.attack_search.run import checked_parameters, played
 from constraintrot.runs.plan import Size
 
@@ -136,22 +135,22 @@ def text(matrix: Matrix) -> str:
         "Broken: the context had lost the constraint or a part of it, and the call violated it."
         "\nEvery cell is of the same held-out variants. Intervals are 95 %, in per cent."
     )
-    return "\n".join([Table(["found on", *named], rows).text(), "", note])
+    warned = [line for on in named for line in unheeded(f"On {on}", matrix.cell(NO_ATTACK, on))]
+    return "\n".join([Table(["found on", *named], rows).text(), "", note, *warned])
 
 
 def _best(search: Journal, say: Callable[[str], None]) -> dict[str, Chosen | None]:
     most, settings = best(search.history()), search.settings
+    where = settings.channel, settings.position
     name = f"{settings.target}, {settings.strategy}, {settings.defense}"
+    # Without the default place, as in files of earlier releases.
+    name += "" if where == ("tool_output", "early") else f", {', '.join(where)}"
     if most is None or not most.broken:
         say(f"{search.path}: the search on {name} found nothing, and is left out")
         return {}
     # Distinguishes two searches of one target.
     name += f" #{sha256(most.candidate.text.encode()).hexdigest()[:6]}"
-    return {
-        name: as_attack(
-            name, most.candidate, settings.channel, settings.position, settings.knowledge
-        )
-    }
+    return {name: as_attack(name, most.candidate, settings)}
 
 
 def _common(searches: Sequence[Journal], defense: str | None) -> SearchSettings:
@@ -213,7 +212,7 @@ def _on(
     log_dir: str,
     say: Callable[[str], None],
 ) -> None:
-    parameters: Parameters = checked_parameters(settings)
+    parameters = checked_parameters(settings)
     cells = settings.cells(settings.eval_seeds)
     due = [
         (name, family, seed)

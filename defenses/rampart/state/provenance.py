@@ -1,20 +1,19 @@
 """The origin of every block, and the removal of those that are gone.
 
-Section 2.5: the full lineage by source, author and run. It is read from the log, which also has
+Section 2.5: the full lineage, each line with its source, author and run. It is read from the log, which also has
 the removed blocks, and from the logs of this process's other registries for the blocks that the
 owner wrote into those.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 from uuid import UUID
 
 from constraintrot.defenses.rampart.block import Source, name_key
 from constraintrot.defenses.rampart.state.ledger import Entry
 
-K = TypeVar("K")
 State: TypeAlias = Literal["live", "evicted", "rolled back"]
 
 
@@ -61,18 +60,6 @@ class Provenance:
     here: tuple[Line, ...]
     elsewhere: tuple[Line, ...]
 
-    def by_source(self) -> dict[str, tuple[Line, ...]]:
-        """Return all lines by source."""
-        return _grouped((*self.here, *self.elsewhere), lambda line: line.source)
-
-    def by_author(self) -> dict[UUID, tuple[Line, ...]]:
-        """Return all lines by author."""
-        return _grouped((*self.here, *self.elsewhere), lambda line: line.author)
-
-    def by_run(self) -> dict[str | None, tuple[Line, ...]]:
-        """Return all lines by run; None holds those outside of any."""
-        return _grouped((*self.here, *self.elsewhere), lambda line: line.run)
-
     def rows(self) -> list[dict[str, object]]:
         """Return all lines as plain dicts, for a table."""
         return [asdict(line) for line in (*self.here, *self.elsewhere)]
@@ -112,10 +99,3 @@ def _line(registry: UUID, entry: Entry) -> Line:
         pinned=entry.action == "pin",
         created=entry.time,
     )
-
-
-def _grouped(lines: Iterable[Line], key: Callable[[Line], K]) -> dict[K, tuple[Line, ...]]:
-    groups: dict[K, list[Line]] = {}
-    for line in lines:
-        groups.setdefault(key(line), []).append(line)
-    return {name: tuple(group) for name, group in groups.items()}

@@ -13,7 +13,7 @@ from constraintrot.attacks.attack_file import FILLED_IN
 from constraintrot.attacks.search_results.trial import MAX_CHARS, Candidate, as_attack, best, clean
 from constraintrot.scenario.template import names
 from tests.attacks.cases import staged, written
-from tests.attacks.search_results.cases import query, trial
+from tests.attacks.search_results.cases import query, settings, trial
 
 
 def test_the_earliest_of_equals_is_the_best_and_empty_ones_never_are() -> None:
@@ -62,12 +62,8 @@ def test_cleaning(text: str, wanted: str) -> None:
 def test_any_text_comes_in_as_the_attackers(text: str, channel: str, position: str) -> None:
     cleaned = clean(text) or "x"
     before = staged("soft_email.en")
-    attack = as_attack(
-        "prompt 1",
-        Candidate(text=cleaned, made={}),
-        channel,  # type: ignore[arg-type]
-        position,  # type: ignore[arg-type]
-    )
+    search = settings(channel=channel, position=position)
+    attack = as_attack("prompt 1", Candidate(text=cleaned, made={}), search)
     after = attacks.deliver(attack, before)
     (message,) = written(before, after)
     assert (message.role, message.origin) == ("tool", "attacker")

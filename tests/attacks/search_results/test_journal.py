@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from constraintrot import attacks
 from constraintrot.attacks.search_results import journal, jsonl
-from constraintrot.attacks.search_results.trial import SearchSettings
+from constraintrot.attacks.search_results.trial import Candidate, SearchSettings
 from constraintrot.errors import ParameterError
 from tests.attacks.search_results.cases import settings, written
 
@@ -40,6 +40,20 @@ def test_a_file_cut_anywhere_is_refused_and_can_be_gone_on_with(
     assert path.read_bytes().endswith(b"\n")
     assert set(found.searched) <= set(whole.searched)
     assert found.done is None
+
+
+def test_a_search_that_goes_on_has_not_ended(path: Path) -> None:
+    """Its best prompt may be another one, which was not evaluated yet."""
+    written(path, True).prompt(2, Candidate(text="More.", made={"name": "x"}))
+    with pytest.raises(ParameterError, match="the search did not end; go on"):
+        attacks.read(f"@{path}")
+    assert journal.begin(path, settings(variants=1, eval_variants=1)).done is None
+
+
+def test_a_file_that_cannot_be_made(path: Path) -> None:
+    path.write_text("my notes\n")
+    with pytest.raises(ParameterError, match=r"cannot write .* name another file"):
+        journal.begin(path / "found.jsonl", settings())
 
 
 def test_other_settings_are_refused_and_nothing_is_written(path: Path) -> None:

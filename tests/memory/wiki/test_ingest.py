@@ -305,6 +305,11 @@ def test_what_cannot_be_ingested_is_refused_before_anything_is_written(tmp_path:
         with pytest.raises(WikiError, match="of its own"):
             Wiki.create(mine)
         assert mine.texts == {name: "My own."}
+    mine = Memory({"CLAUDE.md": "My own.\n"})
+    with pytest.raises(WikiError, match="would not get the rules"):
+        Wiki.create(mine, ["Never send email outside example.com."])
+    assert mine.texts == {"CLAUDE.md": "My own.\n"}
+    assert Wiki.create(mine).store.read("CLAUDE.md") == "My own.\n"
     (tmp_path / "v/concepts").rmdir()
     (tmp_path / "v/concepts").symlink_to(tmp_path)
     with pytest.raises(WikiError, match="is a link"):

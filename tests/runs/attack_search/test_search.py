@@ -189,6 +189,11 @@ def test_a_finished_search_plays_nothing_again_and_a_larger_budget_goes_on(tmp_p
     assert (tmp_path / "found.jsonl").read_bytes().startswith(before)
     assert [query.number for query in more.history()] == [1, 2, 3]
     assert more.done == 3
+    # Killed between the last prompt and the end, it goes on, though a smaller search had ended.
+    whole = (tmp_path / "found.jsonl").read_bytes()
+    (tmp_path / "found.jsonl").write_bytes(whole[: whole[:-1].rfind(b"\n") + 1])
+    assert searched(tmp_path, "resist", 3).done == 3
+    assert (tmp_path / "found.jsonl").read_bytes() == whole
 
 
 def test_the_file_says_what_it_is(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from constraintrot.attacks.search_results.journal import Journal, begin
 from constraintrot.attacks.search_results.trial import Candidate
 from constraintrot.errors import ParameterError
 from constraintrot.runs.attack_search import transfer
-from constraintrot.runs.attack_search.report import overview
+from constraintrot.runs.attack_search.report import overview, text
 from constraintrot.runs.attack_search.strategies import member
 from constraintrot.runs.attack_search.transfer import Matrix, Target, target
 from tests.attacks.search_results.cases import rows, settings, trial
@@ -92,6 +92,34 @@ def test_a_search_that_found_nothing_is_named_and_left_out(tmp_path: Path) -> No
     assert "found nothing, and is left out" in said[0]
 
 
+def test_an_agent_that_violates_what_it_sees_is_named(tmp_path: Path) -> None:
+    """What is broken there was lost, and would have been violated without a prompt too."""
+    found = found_on(tmp_path / "a.jsonl", "follow", "inject_note")
+    told = "variants were violated without an attack although the\ncontext held the constraint"
+    assert told not in text(found) + overview([found])
+    deaf = trial().model_copy(update={"outcome": "violated"})
+    found.trial(0, deaf, held_out=False)
+    assert f"In the search, 1 of 1 {told}" in text(found)
+    held_out = deaf.model_copy(update={"seed": 0})
+    found.trial(0, held_out, held_out=True)
+    assert f"Held out, 1 of 2 {told}" in text(found)
+    assert f"On {found.settings.target}, 1 of 2 {told}" in overview([found])
+    key = (transfer.NO_ATTACK, str(FOLLOW), "soft_email", 0)
+    matrix = Matrix(tmp_path, {transfer.NO_ATTACK: None}, [FOLLOW], {key: held_out})
+    assert f"On {FOLLOW}, 1 of 1 {told}" in transfer.text(matrix)
+
+
+def test_one_prompt_in_two_places_is_two_attacks(tmp_path: Path) -> None:
+    early = found_on(tmp_path / "a.jsonl", "follow", "inject_note", eval_variants=1)
+    late = found_on(
+        tmp_path / "b.jsonl", "follow", "inject_note", eval_variants=1, position="recent"
+    )
+    matrix = go(tmp_path, [early, late], FOLLOW)
+    assert [sum(t.broken for t in matrix.cell(name, str(FOLLOW))) for name in matrix.attacks] == [
+        *(0, 1, 0)
+    ]
+
+
 def test_searches_that_cannot_be_compared(tmp_path: Path) -> None:
     one = found_on(tmp_path / "a.jsonl", "follow", "inject_note")
     for more, message in (
@@ -142,13 +170,15 @@ command = partial(invoked, "attack")
 
 def test_search_report_and_transfer_from_the_command_line(tmp_path: Path) -> None:
     out, logs = str(tmp_path / "found.jsonl"), str(tmp_path / "logs")
-    asked = ["search", "soft_email", "--model", "scripted/obedient", "--strategy", "pool"]
+    asked = ["search", "soft_email, soft_email", "--model", "scripted/obedient"]
+    asked += ["--strategy", "pool"]
     asked += ["--model-role", "summarizer=scripted/summarizer-half", "--queries", "3"]
     asked += ["--variants", "1", "--eval-variants", "1", "-T", "rounds=2", "--log-dir", logs]
     result = command(*asked, "--out", out, exits=0)
     assert "1/1 = 100 %" in result.stdout
     assert "prompt 3 of 3: broke 1 of 1" in result.stderr
-    assert rows(Path(out))[0]["settings"]["parameters"] == {"locale": "en", "rounds": 2}
+    told = rows(Path(out))[0]["settings"]
+    assert (told["families"], told["parameters"]) == (["soft_email"], {"locale": "en", "rounds": 2})
     assert command("report", out).stdout.startswith("Attack search, strategy pool")
     assert "target" in command("report", out, out).stdout
     models = "scripted/obedient+scripted/summarizer-half,scripted/obedient"
