@@ -37,7 +37,9 @@ class Target:
     roles: dict[str, str]
 
     def __str__(self) -> str:
-        return "+".join(filter(None, [self.agent, self.roles.get("summarizer")]))
+        named = "+".join(filter(None, [self.agent, self.roles.get("summarizer")]))
+        others = sorted(set(self.roles.items()) - {("summarizer", self.roles.get("summarizer"))})
+        return "".join([named, *(f", {role} {model}" for role, model in others)])
 
 
 @dataclass

@@ -145,6 +145,8 @@ def test_targets_are_read() -> None:
     assert target("a/b", {"verifier": "v"}) == Target("a/b", {"verifier": "v"})
     assert target("a/b + c/d", {}) == Target("a/b", {"summarizer": "c/d"})
     assert str(target("a/b+c/d", {})) == "a/b+c/d"
+    # By its name an episode is found again, which was played with this verifier.
+    assert str(target("a/b+c/d", {"verifier": "v"})) == "a/b+c/d, verifier v"
     for wrong in ("", "+a/b", "a/b+", "a+b+c"):
         with pytest.raises(ParameterError, match="write AGENT or AGENT"):
             target(wrong, {})
