@@ -39,6 +39,8 @@ _PATHS: dict[str, str] = {
     "document": "shared/note-{}.md",
     "memory_entry": "memory/imported-{}.md",
 }
+# As ``compactors.turns`` has it, whose import takes Inspect.
+_RECENT_TURNS = 2
 _FRAMES = Path(__file__).with_name("_frames.yaml")
 
 
@@ -47,8 +49,9 @@ def place(episode: Episode, texts: Sequence[str], settings: Settings) -> Episode
 
     ``early`` are the first turns of the history, ``recent`` its last ones, up to the very end of
     the last segment, and ``middle`` those around its centre; a tool's output goes into turns that
-    hold one. If there are fewer turns than texts, the last turn takes the rest. Turns in which the
-    agent acted are left out, because an adversary does not write the confirmation of an act.
+    hold one, if that is recent enough. If there are fewer turns than texts, the last turn takes
+    the rest. Turns in which the agent acted are left out, because an adversary does not write the
+    confirmation of an act.
 
     Args:
         episode: the episode.
@@ -68,7 +71,10 @@ def place(episode: Episode, texts: Sequence[str], settings: Settings) -> Episode
     if not turns:
         raise EpisodeError("the agent acts in every turn of this history, so no attack has a place")
     if settings.channel == "tool_output":
-        turns = [spot for spot in turns if _results(episode.segments[spot[0]][spot[1]])] or turns
+        spoke = [spot for spot in turns if _results(episode.segments[spot[0]][spot[1]])]
+        # An older result would be summarised, and what is recent is not.
+        if settings.position != "recent" or set(spoke) & set(turns[-_RECENT_TURNS:]):
+            turns = spoke or turns
     first = _first(len(turns), len(texts), settings.position)
     placed: dict[tuple[int, int], list[Turn]] = defaultdict(list)
     for number, text in enumerate(texts):

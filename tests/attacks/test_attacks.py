@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from constraintrot import attacks
 from constraintrot.attacks import ATTACKS, POSITIONS, SURFACES
+from constraintrot.attacks.registration import _RECENT_TURNS
+from constraintrot.compactors.turns import RECENT_TURNS
 from constraintrot.episode.attack_check import check_attacked
 from constraintrot.episode.channels import CHANNELS
 from constraintrot.episode.episode import Episode, Turn
@@ -154,6 +156,21 @@ def test_recent_is_the_end_of_the_last_round() -> None:
         after = attacks.apply(f"impersonate_rescind:channel={channel}", before)
         assert after.segments[:2] == before.segments[:2]
         assert after.segments[2][-1] not in before.segments[2]
+
+
+@pytest.mark.parametrize(
+    ("file", "seed", "tokens", "rounds"),
+    [("soft_deploy.en", 0, 300, 1), ("soft_email.en", 0, 300, 2), ("soft_email.en", 2, 300, 3)],
+)
+def test_what_is_recent_is_not_summarised(file: str, seed: int, tokens: int, rounds: int) -> None:
+    """Though no tool spoke in the last two turns; an older result would be summarised."""
+    before = staged(file, seed, context_tokens=tokens, rounds=rounds)
+    turns = [turn for segment in before.segments for turn in segment]
+    assert _RECENT_TURNS == RECENT_TURNS
+    assert not any(map(holds_result, turns[-RECENT_TURNS:]))
+    after = attacks.apply("impersonate_rescind", before)
+    assert at(after) == [len(turns)]
+    assert after.segments[-1][-1].part == "attack"
 
 
 def holds_result(turn: Turn) -> bool:
