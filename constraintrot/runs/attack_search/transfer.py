@@ -38,8 +38,10 @@ class Target:
 
     def __str__(self) -> str:
         named = "+".join(filter(None, [self.agent, self.roles.get("summarizer")]))
-        others = sorted(set(self.roles.items()) - {("summarizer", self.roles.get("summarizer"))})
-        return "".join([named, *(f", {role} {model}" for role, model in others)])
+        others = (
+            f", {role} {self.roles[role]}" for role in sorted(self.roles.keys() - {"summarizer"})
+        )
+        return "".join([named, *others])
 
 
 @dataclass
