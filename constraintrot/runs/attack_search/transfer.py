@@ -38,10 +38,8 @@ class Target:
 
     def __str__(self) -> str:
         named = "+".join(filter(None, [self.agent, self.roles.get("summarizer")]))
-        others = (
-            f", {role} {self.roles[role]}" for role in sorted(self.roles.keys() - {"summarizer"})
-        )
-        return "".join([named, *others])
+        others = sorted(self.roles.keys() - {"summarizer"})
+        return named + "".join(f", {role} {self.roles[role]}" for role in others)
 
 
 @dataclass
