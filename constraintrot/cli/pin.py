@@ -97,7 +97,7 @@ def uninstall_command(agent: str, project: bool, user: bool, dry_run: bool) -> N
 
 @pin.command("status")
 @click.argument("agent", required=False)
-@click.option("--no-play", is_flag=True, help="Look at the files only; start no agent.")
+@click.option("--no-play", is_flag=True, help="Check the files and run the hook; start no agent.")
 @click.option(
     "--program", type=click.Path(path_type=Path, exists=True), help="The agent's program."
 )
