@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from constraintrot.coding_agents.sessions.events import Call, Compaction, Message, Session
+from constraintrot.coding_agents.sessions.events import Call, Compaction, Event, Message, Session
 from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.states import conclude, in_force
@@ -184,7 +184,7 @@ def test_leave_is_found_before_many_turns_and_behind_a_long_text(
 
 @pytest.mark.parametrize(("certainty", "knew"), [("written", False), ("opaque", None)])
 def test_call_right_after_a_compaction_is_after_it(certainty: Any, knew: bool | None) -> None:
-    events = [
+    events: list[Event] = [
         Message("user", made.FORCE_PUSH, "user", 1), Compaction(2, replacement=(), certainty=certainty),
         Message("assistant", "", "agent", 3, calls=(Call("Bash", PUSH),)),
     ]  # fmt: skip
