@@ -69,7 +69,9 @@ _SECRET_WORDS: Final = frozenset(
 _SECRET_ENDS: Final = ("key", "keys")
 # A long run of letters of both cases and digits, which names and paths do not have.
 _OPAQUE = re.compile(r"(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}")
-_LAST_WORD = re.compile(r"\S+\Z")
+# Chinese has no blanks between words, and no secret holds its characters.
+_UNBROKEN = r"[^\s\u3000-\u303f\u3400-\u9fff\uff00-\uffef]+"
+_FIRST_WORD, _LAST_WORD = re.compile(rf"\A{_UNBROKEN}"), re.compile(rf"{_UNBROKEN}\Z")
 _WINDOW, _STEP = 2_000, 1_800
 _DEEPEST: Final = 40
 
@@ -145,6 +147,15 @@ def beginning(text: str, limit: int) -> str:
     if len(text) <= limit or text[limit].isspace():
         return text[:limit]
     return _LAST_WORD.sub("", text[:limit])
+
+
+def ends(text: str, limit: int) -> str:
+    """Return a long text's beginning and end, at most ``limit`` characters, cut between words."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2 - 1
+    last = text[-half:] if text[-half - 1].isspace() else _FIRST_WORD.sub("", text[-half:])
+    return f"{beginning(text, half)}\n{last}"
 
 
 def is_secret_name(name: str) -> bool:

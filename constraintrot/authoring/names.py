@@ -105,14 +105,29 @@ def _is_of(name: str, table: Mapping[str, Any]) -> bool:
 
 
 def without_named(doubts: Sequence[str], said: str) -> list[str]:
-    """Return the doubts but those whether a name is its own, of names that calls (``said``) name."""
-    own = re.compile(rf"whether (['\"])(.+)\1 {_OWN.format('[a-z]+')}")
+    """Return the doubts but those whether a name is its own, of names that calls use as such.
+
+    ``said`` has a line for each argument: its name, an equals sign, its value.
+    """
+    own = re.compile(rf"whether (['\"])(.+)\1 {_OWN.format('([a-z]+)')}")
     asked = [(one, own.fullmatch(one)) for one in doubts]
-    return [
-        one
-        for one, found in asked
-        if not (found and re.search(rf"(?<![\w./-]){re.escape(found[2])}(?![\w./-])", said))
-    ]
+    return [one for one, found in asked if not (found and _uses(found[2], found[3]).search(said))]
+
+
+def _uses(name: str, kind: str) -> re.Pattern[str]:
+    """Return what an argument's line holds that names ``name`` as one of its kind.
+
+    A word of a text or of a file that is written says nothing of a branch of this name.
+    """
+    told = re.escape(name)
+    nouns = f"(?i:{'|'.join((kind, *_kinds()[kind].get('nouns', ())))})"
+    git = rf"|\bgit (?:push|pull|fetch|switch|checkout|merge|rebase)\b[^;&|]*?[\s:]{told}"
+    option = rf"\s--?[\w-]*{nouns}[= ]{told}"
+    return re.compile(
+        rf"^[\w-]*{nouns}(?:_?name)?=#?{told}$"
+        rf"|^(?:command|cmd)=(?=[^'\"]*$).*?(?:{option}{git if kind == 'branch' else ''})(?![\w./:-])",
+        re.MULTILINE,
+    )
 
 
 def spellings(name: str) -> list[str]:

@@ -92,7 +92,7 @@ def doctor(
     with clear_errors():
         _checked(folder, pin_folder, model)
         chosen = choose(reader, (lambda: named_model("--model", model)) if model else None)
-        rules = [rule for file in rules_files for rule in _named(file)] if rules_files else None
+        rules = _named(rules_files) if rules_files else None
         sessions, refused = _sessions(paths or _on_this_machine(yes))
         if refused and not sessions and not as_json and folder is None:
             mask = Masker()
@@ -112,18 +112,21 @@ def doctor(
         sys.exit(_status(found, answers, fail_on))
 
 
-def _named(file: Path) -> list[Rule]:
-    """The rules of a file; the list items that do not read as rules are counted aloud."""
+def _named(files: Sequence[Path]) -> list[Rule]:
+    """The rules of files, each once; list items that do not read as rules are counted aloud."""
     from constraintrot.doctor.rules import passed_over, read
 
-    found = read(file)
-    if over := passed_over(file, found):
-        click.echo(
-            f"{file}: {len(found)} rules; {len(over)} list items do not read as rules and are not"
-            " looked for (a rules.yaml takes each as it stands)",
-            err=True,
-        )
-    return found
+    rules: dict[str, Rule] = {}
+    for file in files:
+        found = read(file)
+        rules |= {one.folded: one for one in found if one.breach or one.folded not in rules}
+        if over := passed_over(file, found):
+            click.echo(
+                f"{file}: {len(found)} rules; {len(over)} list items do not read as rules and are"
+                " not looked for (a rules.yaml takes each as it stands)",
+                err=True,
+            )
+    return list(rules.values())
 
 
 def _checked(folder: Path | None, pin_folder: Path | None, model: str | None) -> None:
@@ -165,10 +168,13 @@ def _sessions(given: Sequence[str]) -> tuple[list[Session], list[Refused]]:
     for named in given:
         service = readers.service(named)
         found += readers.of_service(*service) if service else readers.sessions(Path(named))
-    return (
-        [one for one in found if isinstance(one, Session)],
-        [one for one in found if isinstance(one, Refused)],
-    )
+    # A file that is named twice, or beside its folder, is read once.
+    once = {
+        (one.path.resolve(), one.name.removeprefix(str(one.path))): one
+        for one in found
+        if isinstance(one, Session)
+    }
+    return list(once.values()), [one for one in found if isinstance(one, Refused)]
 
 
 def _observed(

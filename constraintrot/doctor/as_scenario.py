@@ -44,10 +44,11 @@ def rules_of(sessions: Sequence[Session]) -> list[str]:
 
 
 def called(session: Session) -> Iterator[str]:
-    """Yield each argument of a session's tool calls, as text."""
+    """Yield each argument of a session's tool calls that is one line: ``branch=release``."""
     messages = (one for one in session.events(Losses()) if isinstance(one, Message))
     for call in (call for message in messages for call in message.calls):
-        yield from map(str, call.arguments.values())
+        told = (f"{name}={value}" for name, value in call.arguments.items())
+        yield from (one for one in told if len(one.splitlines()) == 1)
 
 
 def recorded(session: Session, rule: str, masker: Masker) -> list[Turn]:
@@ -100,28 +101,37 @@ def with_history(data: Mapping[str, Any], turns: Sequence[Turn]) -> tuple[dict[s
 
 
 def _turns(session: Session) -> Iterator[Turn]:
-    """Yield turns: the user's text, the following calls and results, and the agent's last text."""
-    turn: Turn | None = None
-    waiting: list[Turn] = []
+    """Yield turns: the user's text, the following calls and results, and the agent's last text.
+
+    Turns that a rewind took back and calls of sub-agents are left out.
+    """
+    turns: list[Turn] = []
+    # The calls without a result, by their keys; and the number of turns at each message.
+    waiting: dict[str, Turn] = {}
+    begun: dict[str, int] = {}
     for event in session.events(Losses()):
         if isinstance(event, Compaction) and event.counted:
             break
+        if isinstance(event, Compaction):
+            end = begun.get(event.kept.last, begun.get(event.kept.before, len(turns) + 1) - 1)
+            del turns[end:]
         if not isinstance(event, Message):
             continue
         if event.channel == "user":
-            if turn is not None:
-                yield _finished(turn)
-            turn, waiting = {"user": event.text, "calls": [], "reply": ""}, []
-        elif turn is not None and event.role == "assistant":
-            turn["reply"] = event.text or turn["reply"]
-            made = [{"function": one.function, "arguments": dict(one.arguments), "result": ""}
-                    for one in event.calls]  # fmt: skip
-            turn["calls"] += made
-            waiting += made
+            turns.append({"user": event.text, "calls": [], "reply": ""})
+            waiting = {}
+        elif turns and event.role == "assistant" and event.origin != "sub-agent":
+            turns[-1]["reply"] = event.text or turns[-1]["reply"]
+            for one in event.calls:
+                made = {"function": one.function, "arguments": dict(one.arguments), "result": ""}
+                turns[-1]["calls"].append(made)
+                waiting[one.key or f"call {len(waiting)}"] = made
         elif event.role == "tool" and waiting:
-            waiting.pop(0)["result"] = event.text
-    if turn is not None:
-        yield _finished(turn)
+            unnamed = next((key for key in waiting if key.startswith("call ")), "")
+            answered = waiting.pop(event.answers, None) or waiting.pop(unnamed, {})
+            answered["result"] = event.text
+        begun[event.key] = len(turns)
+    yield from map(_finished, turns)
 
 
 def _finished(turn: Turn) -> Turn:

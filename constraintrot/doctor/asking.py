@@ -5,18 +5,19 @@ Nothing here runs unless a model was named, and the amount was shown first.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constraintrot.coding_agents.sessions.events import Call, Losses, Message
+from constraintrot.doctor.closest import stems
 from constraintrot.doctor.findings import Broken, Diagnosis, History
 from constraintrot.doctor.last_context import Shown, shown
 from constraintrot.doctor.rules import Rule
 from constraintrot.episode.scaffold.review import read_rules
 from constraintrot.errors import ConstraintRotError
 from constraintrot.grading.refusal import refuses
+from constraintrot.redaction import redacted
 from constraintrot.rule_text import call_check
 from constraintrot.rule_text.reader import Reader
 from constraintrot.rule_text.reader import Rule as ReadRule
@@ -109,7 +110,6 @@ def as_messages(context: Sequence[tuple[str, str]]) -> list[ChatMessage]:
 MOST_CALLS = 10
 _LONGEST_CALL = 1_500
 _LONGEST_REASON = 300
-_WORD = re.compile(r"[^\W_]{4,}")
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def _calls(
                     left[id(one)] -= 1
                     told = {
                         name: mask(str(value))[:_LONGEST_CALL]
-                        for name, value in call.arguments.items()
+                        for name, value in redacted(call.arguments).items()
                     }
                     asked = call_check.prompt([mask(one.rule.text)], call.function, told)
                     yield one, event.line, event.time, call.function, asked
@@ -234,5 +234,4 @@ async def ask(asked: Question, agent: Model, by: str, reader: Reader) -> Answer:
 def _may_concern(history: History, call: Call) -> bool:
     """Return whether a call shares a word with a rule; the judge sees only these calls."""
     told = " ".join(f"{name}={value}" for name, value in call.arguments.items())
-    words = set(_WORD.findall(f"{call.function} {told[:_LONGEST_CALL]}".casefold()))
-    return bool(words & set(_WORD.findall(history.rule.text.casefold())))
+    return bool(stems(f"{call.function} {told[:_LONGEST_CALL]}") & stems(history.rule.text))

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
@@ -18,6 +19,7 @@ from constraintrot.coding_agents.sessions.events import Call
 from constraintrot.documents import dotted, faults
 from constraintrot.errors import ConstraintRotError
 from constraintrot.patterns import UserPattern
+from constraintrot.redaction import beginning
 from constraintrot.scenario.predicate import Predicate, predicate_from
 
 # A call may write a whole file; a pattern is looked for in so much of it.
@@ -60,46 +62,40 @@ class Pattern(BaseModel):
         if self.matches is None:
             return f"{call.function} was called"
         found = self.matches.search(text)
-        return "" if found is None else f"{call.function}: {found[:200]}"
+        return "" if found is None else f"{call.function}: {beginning(found, 200)}"
 
 
 @dataclass(frozen=True)
 class Breach:
-    """The test that tells whether a call breaks a rule: one of the two.
+    """The test that tells whether a call breaks a rule.
 
     Attributes:
-        pattern: regular expressions.
-        predicate: one that scenario files name by ``type``.
+        broken_by: returns why a call breaks the rule; empty if it does not.
     """
 
-    pattern: Pattern | None = None
-    predicate: Predicate | None = None
+    broken_by: Callable[[Call], str]
 
     @classmethod
     def read(cls, told: Mapping[str, Any], where: str) -> Breach:
-        """From a rules file.
+        """From a rules file: regular expressions, or a predicate that is named by ``type``.
 
         Raises:
             ConstraintRotError: it is neither a pattern nor a predicate; it begins with ``where``.
         """
         try:
             if "type" in told:
-                return cls(predicate=predicate_from(told))
-            return cls(pattern=Pattern.model_validate(told))
+                return cls(partial(_violates, predicate_from(told)))
+            return cls(Pattern.model_validate(told).broken_by)
         except ValidationError as error:
             place, said = faults(error)[0]
             raise ConstraintRotError(f"{where}: {dotted(('breach', *place))}: {said}") from error
         except ConstraintRotError as error:
             raise ConstraintRotError(f"{where}: breach: {error}") from error
 
-    def broken_by(self, call: Call) -> str:
-        """Why a call breaks the rule; empty if it does not."""
-        if self.pattern is not None:
-            return self.pattern.broken_by(call)
-        if self.predicate is None:
-            return ""
-        finding = self.predicate.check(call.function, call.arguments)
-        return finding.reason if finding.status == "violates" else ""
+
+def _violates(predicate: Predicate, call: Call) -> str:
+    finding = predicate.check(call.function, call.arguments)
+    return finding.reason if finding.status == "violates" else ""
 
 
 def _text(arguments: Mapping[str, Any], name: str) -> str:
@@ -146,6 +142,13 @@ _PUSH = re.compile(
     r"\b(?:push|commit|merge)\w*\b[^.;]{0,30}?\b(?:to|on|onto|into|auf|nach|a)\s+(?:the\s+)?`?([\w./-]*\w)`?",
     re.IGNORECASE,
 )
+# What stands before a command: a line's beginning (in JSON too), another command, a shell's option.
+_RUN = (
+    r"(?m)(?:^|\\n|[;&|(`]|\"(?:cmd|command|script|input)\": \"|-l?c[\"',\s]+"
+    r"|\b(?:sudo|then|do|else|time|xargs|exec|nohup|env)\s|\b\w+=\S*\s)\s*"
+)
+# What stands behind a word of a command.
+_END = r"(?:[\s\"'`);&|\\]|$)"
 # The rest of one command.
 _WITHIN = r"[^\n;&|]*"
 _TO_BRANCH = re.compile(r"\b(?:to|on|onto|auf|nach|a)\s+(?:the\s+)?`?([\w./-]*\w)`?", re.IGNORECASE)
@@ -181,11 +184,6 @@ def draft(rule: str) -> Told | None:
     return next((told for form in _FORMS if (told := form(rule)) is not None), None)
 
 
-def shown(told: Told) -> str:
-    """A draft on one line, as a rules file can hold it."""
-    return json.dumps(told, ensure_ascii=False)
-
-
 def _force_push(rule: str) -> Told | None:
     found = _FORCE_PUSH.search(rule)
     if found is None or _INVERTS.search(rule):
@@ -195,12 +193,12 @@ def _force_push(rule: str) -> Told | None:
         return None
     force = r"(?:--force\b|--force-with-lease\b|-f\b)"
     if branch is None:
-        return _shell(rf"\bgit\s+push\b{_WITHIN}\s{force}")
+        return _shell(rf"git\s+push\b{_WITHIN}\s{force}")
     name = rf"[\s:]{re.escape(branch[1])}"
     # A push that names no branch may be to this one.
     bare = rf"\s+{force}(?:\s+origin)?\s*(?:[\n;&|]|$)"
     ahead = rf"{_WITHIN}{name}\s{_WITHIN}{force}"
-    return _shell(rf"\bgit\s+push(?:{bare}|{ahead}|{_WITHIN}\s{force}{_WITHIN}{name}(?:\s|$))")
+    return _shell(rf"git\s+push(?:{bare}|{ahead}|{_WITHIN}\s{force}{_WITHIN}{name}{_END})")
 
 
 def _manager(rule: str) -> Told | None:
@@ -208,9 +206,7 @@ def _manager(rule: str) -> Told | None:
     if found is None:
         return None
     names = [one for one in _MANAGERS if re.search(rf"\b{one}\b", found[1], re.IGNORECASE)]
-    return _shell(
-        rf"(?:^|[\s;&|(])(?:{'|'.join(names)})\s+(?:install|i|add|ci|run|remove|update)\b"
-    )
+    return _shell(rf"(?:{'|'.join(names)})\s+(?:install|i|add|ci|run|remove|update)\b")
 
 
 def _branch(rule: str) -> Told | None:
@@ -219,7 +215,7 @@ def _branch(rule: str) -> Told | None:
         return None
     if _INVERTS.search(rule, 0, found.start()):
         return None
-    return _shell(rf"\bgit\s+push\b[^\n;&|]*[\s:]{re.escape(found[1])}(?:\s|$)")
+    return _shell(rf"git\s+push\b[^\n;&|]*[\s:]{re.escape(found[1])}{_END}")
 
 
 def _command(rule: str) -> Told | None:
@@ -249,11 +245,14 @@ def _path(rule: str) -> Told | None:
     if found is None or not _TOUCHES.search(rule) or _INVERTS.search(rule, 0, found.start()):
         return None
     path = re.escape(found[1].rstrip("/*.")).replace(r"\*", "[^/]*")
-    return {"tool": _WRITES, "matches": rf"(?:^|[\s/\"'])(?:{path})(?:/|$|[\s\"'])"}
+    # A whole argument, or the file of a patch: a text that is written may name the path.
+    before = r"(?m)(?:^|^\*\*\* \w+ File: |path\": \")(?:[^\s\"]*/)?"
+    return {"tool": _WRITES, "matches": rf"{before}(?:{path})(?:/[^\s\"]*)?(?:$|\")"}
 
 
 def _shell(pattern: str) -> Told:
-    return {"tool": _SHELL, "matches": pattern}
+    """Return a draft for a command, where it is run: not in a quoted text, such as a message."""
+    return {"tool": _SHELL, "matches": rf"{_RUN}(?:{pattern})"}
 
 
 _FORMS: tuple[Callable[[str], Told | None], ...] = (

@@ -8,10 +8,13 @@ from typing import Literal, TypeAlias
 
 from constraintrot.redaction import beginning
 from constraintrot.rule_text.survival import sentences
+from constraintrot.rule_text.words import telling
 
 # Characters of the new context that are searched, and sentences shown on each side.
 _LOOKED_AT = 200_000
 _AROUND = 1
+_WORD = re.compile(r"[^\W\d_\u3400-\u9fff]{4,}|\d+")
+_HAN = re.compile("[\u3400-\u9fff]+")
 Change: TypeAlias = tuple[Literal["same", "gone", "new"], str]
 
 
@@ -60,6 +63,18 @@ def changes(before: str, after: str) -> list[Change]:
         if first < last:
             found.append(("new", " ".join(new[first:last])))
     return found
+
+
+def stems(text: str) -> frozenset[str]:
+    """Return the beginnings of a text's longer words, and its pairs of Chinese characters."""
+    pairs = (run[at : at + 2] for run in _HAN.findall(text) for at in range(len(run) - 1))
+    return frozenset([*(word[:5] for word in _WORD.findall(text.casefold())), *pairs])
+
+
+def has_most(words: Iterable[str], rule: str) -> bool:
+    """Return whether most of a rule's telling words are among a text's ``stems``."""
+    told = {one[:4] for one in stems(" ".join(telling(rule)))}
+    return 2 * len(told & {one[:4] for one in words}) > len(told)
 
 
 def _words(text: str) -> set[str]:

@@ -1,11 +1,12 @@
 """The doctor's questions on a terminal: whether to go on, and which rules and drafts are right."""
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 
 import click
 
-from constraintrot.doctor.breaches import shown
+from constraintrot.command_line import at_terminal
 from constraintrot.doctor.findings import Diagnosis, History
 from constraintrot.doctor.output.terminal import short
 from constraintrot.doctor.wording import source
@@ -14,13 +15,15 @@ from constraintrot.redaction import Masker
 from constraintrot.report.untrusted import visible
 
 _WIDTH = 100
+# Calls that are shown of each draft.
+_CALLS = 3
 
 
 def ask(question: str, yes: bool) -> None:
     """Ask whether to go on.
 
     Raises:
-        ConstraintRotError: the answer is no, or standard input is not a terminal.
+        ConstraintRotError: the answer is no, or nobody can be asked.
     """
     if yes:
         return
@@ -29,19 +32,14 @@ def ask(question: str, yes: bool) -> None:
         raise ConstraintRotError("nothing was done")
 
 
-def someone_is_there() -> bool:
-    """Return whether standard input is a terminal."""
-    return sys.stdin.isatty()
-
-
 def terminal(what: str) -> None:
     """Check that somebody can be asked.
 
     Raises:
-        ConstraintRotError: standard input is not a terminal.
+        ConstraintRotError: nobody can be asked.
     """
-    if not someone_is_there():
-        raise ConstraintRotError(f"nobody can be asked, as standard input is no terminal; {what}")
+    if not at_terminal():
+        raise ConstraintRotError(f"nobody can be asked, as this is no terminal; {what}")
 
 
 def confirm_rules(found: Sequence[Diagnosis]) -> None:
@@ -68,13 +66,17 @@ def confirm_rules(found: Sequence[Diagnosis]) -> None:
 def confirm_drafts(found: Sequence[Diagnosis]) -> None:
     """Show drafted breaches and judge calls by those not rejected; nothing without a terminal."""
     drafts = _same(found, lambda one: one.draft is not None)
-    if not drafts or not someone_is_there():
+    if not drafts or not at_terminal():
         return
     click.echo("A call would break these rules by drafts made from their words:", err=True)
     for number, each in enumerate(drafts, 1):
-        calls = sum(len(one.drafted) for one in each)
+        calls = [call for one in each for call in one.drafted]
         _show(f"{number:4} {each[0].rule.clause}")
-        _show(f"     breach: {shown(each[0].draft or {})} ({calls} calls here)")
+        _show(
+            f"     breach: {json.dumps(each[0].draft, ensure_ascii=False)} ({len(calls)} calls here)"
+        )
+        for call in calls[:_CALLS]:
+            _show(f"       line {call.line}: {call.why}")
     wrong = _numbers("Numbers of the drafts that are wrong, or nothing")
     for number, each in enumerate(drafts, 1):
         for one in each if number not in wrong else ():

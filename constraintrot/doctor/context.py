@@ -155,29 +155,52 @@ class Context:
             for message in compaction.replacement:
                 self.add(message)
             return True
-        kept = compaction.kept
-        first, last = self._ordinal(kept.first), self._ordinal(kept.last)
-        while first and self._keys[first - 1] == self._keys[first]:
-            first -= 1  # One line may give several messages.
-        found = not ((kept.first and first is None) or (kept.last and last is None))
+        first, last, found = self.bounds(compaction)
         if not compaction.counted and not found:
             return False
-        stays = staying(kept, first, last, self._typed)
+        stays = staying(compaction.kept, first, last, self._typed)
         self._only(lambda place: stays(place.message, place.ordinal))
         return found
+
+    def bounds(self, compaction: Compaction) -> tuple[int | None, int | None, bool]:
+        """Return the numbers of the kept range's ends, and whether the messages were found."""
+        if compaction.replacement is None:
+            return bounds(compaction.kept, self._keys)
+        again = {hash(one.key) for one in compaction.replacement if one.key}
+        return (
+            None,
+            max((at for at, key in enumerate(self._keys) if key in again), default=None),
+            True,
+        )
 
     def _only(self, stays: Callable[[Place], bool]) -> None:
         left = {rule: [*filter(stays, places)] for rule, places in self._places.items()}
         self._places = {rule: places for rule, places in left.items() if places}
 
-    def _ordinal(self, key: str) -> int | None:
-        if not key:
-            return None
+
+def bounds(kept: Kept, keys: Sequence[int]) -> tuple[int | None, int | None, bool]:
+    """Return the numbers of a kept range's ends, and whether all messages it names were found.
+
+    Args:
+        kept: the description of the kept messages.
+        keys: hashes of the keys of all messages.
+    """
+
+    def end(key: str) -> int | None:
         wanted = hash(key)
-        for at in range(len(self._keys) - 1, -1, -1):
-            if self._keys[at] == wanted:
-                return at
-        return None
+        places = (at for at in range(len(keys) - 1, -1, -1) if keys[at] == wanted)
+        return next(places, None) if key else None
+
+    def start(key: str) -> int | None:
+        at = end(key)
+        while at and keys[at - 1] == keys[at]:
+            at -= 1  # One line may give several messages.
+        return at
+
+    first, last, dropped = start(kept.first), end(kept.last), start(kept.before)
+    named = ((kept.first, first), (kept.last, last), (kept.before, dropped))
+    found = not any(key and at is None for key, at in named)
+    return first, last if dropped is None else dropped - 1, found
 
 
 def staying(

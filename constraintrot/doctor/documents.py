@@ -44,13 +44,14 @@ def is_sent(file: str, names: Sequence[str], cwd: str) -> bool:
     """Return whether a file is an instruction file that is sent with each request.
 
     True for a file in the session's folder or one above it, or in a folder whose name starts
-    with a dot (``~/.claude/CLAUDE.md``), under one of the ``names`` that this agent reads.
+    with a dot (``~/.claude/CLAUDE.md``), under one of the ``names`` that this agent reads. A
+    relative path is one in the session's folder.
     """
     if not file or not cwd:
         return False
     path = PureWindowsPath(file) if "\\" in file else PurePosixPath(file)
     if path.name not in names:
         return False
-    folder = path.parent
     here = type(path)(cwd)
+    folder = (here / path).parent
     return folder == here or folder in here.parents or folder.name.startswith(".")

@@ -86,11 +86,13 @@ class Turn:
         at: place in the session: the number of messages before it.
         line: where in the file.
         text: its text, up to a limit.
+        is_near: whether it has most of the rule's words, so that it may repeat or lift it.
     """
 
     at: int
     line: int
     text: str
+    is_near: bool = False
 
 
 @dataclass
@@ -126,7 +128,7 @@ class History:
         given: the place where it was first stated in force; None if it never was.
         given_turn: the user's turns until then.
         stated: place and line of each later statement of it.
-        unsaid: places where a rewind went back to before its statement.
+        heard: places of turns that may lift it or repeat it, and whether they surely repeat it.
         later: the user's later turns that share a word with it, which may lift it.
         revoked: the turn that lifted or changed it; None if no turn did.
         broken: calls that broke it.
@@ -146,7 +148,7 @@ class History:
     given: Place | None = None
     given_turn: int = 0
     stated: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    unsaid: list[int] = field(default_factory=list[int])
+    heard: list[tuple[int, bool]] = field(default_factory=list[tuple[int, bool]])
     later: list[Turn] = field(default_factory=list[Turn])
     revoked: Turn | None = None
     broken: list[Broken] = field(default_factory=list[Broken])
@@ -192,6 +194,7 @@ class Diagnosis:
         facts: facts that the session states about itself.
         compactions: in order.
         histories: of its rules.
+        rewinds: places of rewinds, and of the last message that each kept.
         losses: counts of the unreadable parts of the file.
         messages: number of messages that were read.
         calls: number of tool calls.
@@ -203,11 +206,26 @@ class Diagnosis:
     facts: Facts = field(default_factory=Facts)
     compactions: list[Compacted] = field(default_factory=list[Compacted])
     histories: list[History] = field(default_factory=list[History])
+    rewinds: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     losses: Losses = field(default_factory=Losses)
     messages: int = 0
     calls: int = 0
     turns: int = 0
     error: str = ""
+
+    def is_undone(self, place: int, at: int | None = None) -> bool:
+        """Return whether a rewind took back what was at a place, before the place ``at``."""
+        return any(
+            end < place < rewind and (at is None or rewind <= at) for rewind, end in self.rewinds
+        )
+
+    def newest(self, history: History, at: int) -> int | None:
+        """Return the place of a rule's newest statement that stood at a place, if there is one."""
+        given = [history.given.ordinal] if history.given else []
+        places = (*given, *(one for one, _ in history.stated))
+        return max(
+            (one for one in places if one < at and not self.is_undone(one, at)), default=None
+        )
 
     def changed(self) -> Iterator[tuple[Compacted, History, Change]]:
         """Yield the state of each rule at each compaction, in order."""

@@ -13,6 +13,7 @@ from constraintrot.coding_agents.sessions.events import Losses, Message, Session
 from constraintrot.doctor.documents import kind
 from constraintrot.doctor.rules import Rule, folded, named
 from constraintrot.doctor.verdicts import MOST_RULES, observe
+from constraintrot.redaction import beginning
 from constraintrot.rule_text.reader import FoundRule, Passage, Reader, ReaderName, Speaker
 
 # Least probability of a rule that word lists found too, of one by the local reader alone, and of
@@ -27,7 +28,7 @@ def passages(session: Session, reader: ReaderName) -> list[tuple[Message, Passag
     left, found = _SHOWN.get(reader, 0), list[tuple[Message, Passage]]()
     for event in session.events(Losses()):
         if left > 0 and isinstance(event, Message) and event.text and kind(event) == "rules":
-            found.append((event, Passage(event.text[:left], _speaker(event))))
+            found.append((event, Passage(beginning(event.text, left), _speaker(event))))
             left -= len(event.text)
     return found
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from constraintrot.coding_agents.sessions.events import Compaction, Losses, Message, Session
-from constraintrot.doctor.context import staying
+from constraintrot.doctor.context import bounds, staying
 from constraintrot.doctor.findings import Diagnosis
 
 # Most characters of a context that a model is shown: the newest whole messages.
@@ -94,13 +94,11 @@ class LastContext:
 
     def _kept(self, compaction: Compaction) -> list[Message]:
         kept, held = compaction.kept, list(self.held)
-        at = {one.key: number for number, one in enumerate(held) if one.key}
-        first, last = at.get(kept.first), at.get(kept.last)
+        first, last, found = bounds(kept, [hash(one.key) for one in held])
         if kept.first and first is None and self._dropped:
             # It is older than all held messages.
             first = 0
-        missing = (kept.first and first is None) or (kept.last and last is None)
-        if not compaction.counted and missing:
+        if not compaction.counted and not found:
             return held
         typed = [(number, len(one.text), one.channel) for number, one in enumerate(held)]
         stays = staying(kept, first, last, typed)

@@ -17,6 +17,7 @@ from constraintrot.doctor.found_rules import AGREED
 from constraintrot.doctor.states import characters, conclude
 from constraintrot.errors import ConstraintRotError, WeightsError
 from constraintrot.extras import installed
+from constraintrot.redaction import Masker
 from constraintrot.rule_text.reader import FoundRule, Passage, Reader, ReaderName, Reading, Rule
 from constraintrot.rule_text.words import WordsReader
 
@@ -189,4 +190,4 @@ def _judge(model: Model) -> Chosen:
         "Its probabilities are the model's own word and were calibrated on nothing; what it is"
         " sent leaves this machine."
     )
-    return Chosen("judge", JudgeReader(model), "as asked", trust)
+    return Chosen("judge", JudgeReader(model, mask=Masker()), "as asked", trust)

@@ -9,7 +9,14 @@ from math import ceil
 from typing import TypeAlias
 
 from constraintrot.doctor.closest import closest
-from constraintrot.doctor.findings import Change, Compacted, Diagnosis, History, Outcome, Turn
+from constraintrot.doctor.findings import (
+    Change,
+    Compacted,
+    Diagnosis,
+    History,
+    Outcome,
+    Turn,
+)
 from constraintrot.rule_text.reader import Reader, Reading, Rule
 
 # Distance of a deciding probability from even odds; chosen on the development half of
@@ -66,12 +73,15 @@ async def _revocations(found: Diagnosis, reader: Reader, count: Count, together:
         readings = await reader.states([_asked(one) for one in histories], texts)
         count(_size(histories, texts))
         for history, reading in zip(histories, readings, strict=True):
+            its = [turn for turn, some in group if history in some]
+            repeats = is_sure(reading) and reading.bound > 0.5
+            if repeats or not is_sure(reading):
+                history.heard += [(turn.at, repeats) for turn in its if repeats or turn.is_near]
             if lifts(reading):
-                its = [turn for turn, some in group if history in some]
                 quoted = [turn for turn in its if reading.quote and reading.quote in turn.text]
                 turn = (quoted or its)[-1]
                 # If a lifted rule is lifted again, the first turn counts.
-                if not is_revoked(history, turn.at):
+                if not is_revoked(history, found, turn.at):
                     history.revoked = turn
 
 
@@ -84,20 +94,18 @@ def characters(found: Diagnosis) -> tuple[int, int]:
     return sum(len(one) for one, _ in asked), sum(_size(*one) for one in asked)
 
 
-def in_force(history: History, found: Diagnosis, at: int) -> bool | None:
-    """Return whether a rule was in the context at a place of the session.
+def in_force(
+    history: History, found: Diagnosis, at: int, before: Compacted | None = None
+) -> bool | None:
+    """Return whether a rule was in the context at a place of the session; None if undecided.
 
-    The verdicts on the compactions before that place must be known. None if it is undecided.
+    The verdicts on the compactions until that place must be known, or until ``before``, which is
+    one of them.
     """
     if history.sent_by_agent:
         return True
-    given = history.given
-    if given is None or given.ordinal >= at:
-        return False
-    last = next((made for made in reversed(found.compactions) if made.at < at), None)
-    said = [one for one, _ in history.stated if one < at]
-    newest = said[-1] if said else given.ordinal
-    if any(newest < one <= at for one in history.unsaid):
+    last, newest = _last(found, at, before), found.newest(history, at)
+    if newest is None:
         return False
     if last is None or newest >= last.at:
         return True
@@ -106,10 +114,18 @@ def in_force(history: History, found: Diagnosis, at: int) -> bool | None:
     return change.outcome == "survived" if change and known else None
 
 
-def is_revoked(history: History, at: int) -> bool:
+def is_revoked(history: History, found: Diagnosis, at: int) -> bool:
     """Return whether the user had lifted a rule before a place, and not stated it again since."""
     turn = history.revoked
-    return turn is not None and turn.at < at and not _stated_between(history, turn.at + 1, at)
+    if turn is None or turn.at >= at or found.is_undone(turn.at, at):
+        return False
+    newest = found.newest(history, at)
+    return newest is None or newest <= turn.at
+
+
+def is_sure(reading: Reading) -> bool:
+    """Return whether a reader decided."""
+    return reading.state != "cannot tell" and abs(reading.bound - 0.5) >= SURE
 
 
 def lifts(reading: Reading) -> bool:
@@ -117,9 +133,22 @@ def lifts(reading: Reading) -> bool:
     return reading.state in _LIFTED and reading.bound < _FREE
 
 
-def _stated_between(history: History, first: int, end: int) -> bool:
-    given = [history.given.ordinal] if history.given else []
-    return any(first <= at < end for at in (*given, *(at for at, _ in history.stated)))
+def _last(found: Diagnosis, at: int, before: Compacted | None = None) -> Compacted | None:
+    """Return the newest compaction until a place, without those that a rewind had undone."""
+    made = found.compactions[: before.number - 1 if before else None]
+    return next(
+        (one for one in reversed(made) if one.at <= at and not found.is_undone(one.at, at)), None
+    )
+
+
+def _knew(history: History, found: Diagnosis, at: int) -> bool | None:
+    """Return ``in_force``, but None if a turn may have repeated or lifted a rule that was lost."""
+    knew, last = in_force(history, found, at), _last(found, at)
+    if knew is False and last is not None:
+        heard = [one for one in history.heard if one[0] < at]
+        if any(not repeats or place >= last.at for place, repeats in heard):
+            return None
+    return knew
 
 
 def _turns(histories: Sequence[History]) -> Iterator[tuple[Turn, list[History]]]:
@@ -132,11 +161,11 @@ def _turns(histories: Sequence[History]) -> Iterator[tuple[Turn, list[History]]]
 def _is_open(history: History, found: Diagnosis, made: Compacted) -> bool:
     """Return whether a rule's fate at a compaction needs a reader."""
     return (
-        in_force(history, found, made.at) is not False
+        in_force(history, found, made.at, made) is not False
         and not history.sent_by_agent
         and history.number not in made.kept
         and made.certainty != "opaque"
-        and not is_revoked(history, made.at)
+        and not is_revoked(history, found, made.at)
     )
 
 
@@ -157,9 +186,9 @@ def _change(history: History, found: Diagnosis, made: Compacted, reading: Readin
     new = kept.found.state if kept else None
     if history.sent_by_agent:
         return Change("sent by the agent", old, new, before, kept)
-    if in_force(history, found, made.at) is False:
+    if in_force(history, found, made.at, made) is False:
         return Change("not there", old, new, before, kept)
-    if is_revoked(history, made.at):
+    if is_revoked(history, found, made.at):
         return Change("revoked by you", old, new, before, kept)
     came_by = before or history.given
     if kept is not None:
@@ -167,7 +196,7 @@ def _change(history: History, found: Diagnosis, made: Compacted, reading: Readin
     if reading is None:
         return Change("cannot be told", old, None, came_by)
     near = closest(history.rule.text, made.texts)
-    if reading.state == "cannot tell" or abs(reading.bound - 0.5) < SURE:
+    if not is_sure(reading):
         return Change("cannot be told", old, "cannot tell", came_by, None, near, reading)
     outcome: Outcome = "survived" if reading.bound > 0.5 else "lost"
     return Change(outcome, old, reading.state, came_by, None, near, reading)
@@ -183,6 +212,13 @@ def _settle(history: History, found: Diagnosis) -> None:
         history.said_again = [line for at, line in history.stated if at >= lost.at]
     if history.given is not None:
         history.turns = (lost.turns if lost else found.turns) - history.given_turn
-    history.broken = [one for one in history.broken if not is_revoked(history, one.at)]
+    history.broken = [
+        one
+        for one in history.broken
+        if (history.sent_by_agent or found.newest(history, one.at) is not None)
+        and not is_revoked(history, found, one.at)
+    ]
     for one in history.broken:
-        one.knew = in_force(history, found, one.at)
+        one.knew = _knew(history, found, one.at)
+    if history.revoked is not None and found.is_undone(history.revoked.at):
+        history.revoked = None

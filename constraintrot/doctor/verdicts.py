@@ -7,17 +7,19 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from constraintrot.coding_agents.sessions.events import Compaction, Facts, Message, Session
 from constraintrot.coding_agents.sessions.tools import without_line_numbers
 from constraintrot.doctor import breaches
 from constraintrot.doctor.breaches import Breach
+from constraintrot.doctor.closest import has_most, stems
 from constraintrot.doctor.context import Context, Place, Presence, Standing, without_text
 from constraintrot.doctor.documents import is_sent, kind
 from constraintrot.doctor.findings import Broken, Compacted, Diagnosis, History, Turn
 from constraintrot.doctor.rules import Rule, folded, named
 from constraintrot.doctor.states import conclude
-from constraintrot.redaction import beginning
+from constraintrot.redaction import beginning, ends
 from constraintrot.rule_text.said import Kind, stated
 from constraintrot.rule_text.survival import SURVIVED, Survival
 from constraintrot.rule_text.words import WordsReader
@@ -38,8 +40,6 @@ _MOST_STATED = 1_000
 _MOST_LATER = 20
 _LONGEST_TURN = 1_500
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_WORD = re.compile(r"[^\W\d_\u3400-\u9fff]{4,}|\d+")
-_HAN = re.compile("[\u3400-\u9fff]+")
 
 
 def diagnose(session: Session, rules: Sequence[Rule] | None) -> Diagnosis:
@@ -149,20 +149,28 @@ class _Reading:
 
     def _later(self, message: Message, at: int) -> None:
         """Record a turn that shares a word with an earlier rule, which it may lift."""
-        text = message.text[:_LONGEST_TURN]
-        words = _stems(text)
+        text = ends(message.text, _LONGEST_TURN)
+        words = stems(text)
         for history in self.found.histories:
             if history.number not in self._stems:
-                self._stems[history.number] = _stems(history.rule.text)
-            near = history.given is not None and history.given.ordinal < at
-            if near and words & self._stems[history.number]:
-                history.later = [*history.later[1 - _MOST_LATER :], Turn(at, message.line, text)]
+                self._stems[history.number] = stems(history.rule.text)
+            after = history.given is not None and history.given.ordinal < at
+            if after and words & self._stems[history.number]:
+                near = has_most(words, history.rule.ruling)
+                history.later.append(Turn(at, message.line, text, is_near=near))
+            if len(history.later) > _MOST_LATER:
+                out = min(history.later, key=lambda one: one.is_near)
+                history.later.remove(out)
+                history.heard += [(out.at, False)] * out.is_near
 
     def _given(self, at: int, message: Message, standing: Sequence[Standing]) -> None:
         """Record the places where rules are stated first, and again."""
         for one in standing:
             history = self.found.histories[one.rule]
-            if one.found.state not in SURVIVED or message.channel == "agent":
+            if one.found.state not in SURVIVED:
+                continue
+            if message.channel == "agent":
+                history.heard.append((at, True))
                 continue
             # Code has many words that forbid something, so only a verbatim rule counts there.
             code = message.channel in ("tool", "file") and kind(message) != "rules"
@@ -228,13 +236,15 @@ class _Reading:
                     )
 
     def _compaction(self, compaction: Compaction) -> None:
+        _, end, found = self._context.bounds(compaction)
+        if not compaction.counted and not found:
+            return
         self._settle()
         compaction = compaction.told_apart(self._seen)
         before, at = self._context.everywhere(), self._context.count
         sure = self._context.compact(compaction)
         if not compaction.counted:
-            for number in before.keys() - self._context.everywhere().keys():
-                self.found.histories[number].unsaid.append(at)
+            self.found.rewinds += [] if end is None else [(at, end)]
             return
         self._pending = Compacted(
             len(self.found.compactions) + 1, compaction.line, compaction.time, compaction.trigger,
@@ -271,19 +281,14 @@ def _fitting(texts: Sequence[str]) -> tuple[str, ...]:
     """Return texts without code blocks, up to the reader's limit of characters."""
     left, found = _READ, list[str]()
     for text in texts:
-        told = _CODE.sub("", text[: 4 * _READ])[:left].strip()
+        told = beginning(_CODE.sub("", text[: 4 * _READ]), left).strip()
         left -= len(told)
         found += [told] * bool(told)
     return tuple(found)
 
 
-def _stems(text: str) -> frozenset[str]:
-    """Return the beginnings of a text's longer words, and its pairs of Chinese characters."""
-    pairs = (run[at : at + 2] for run in _HAN.findall(text) for at in range(len(run) - 1))
-    return frozenset([*(word[:5] for word in _WORD.findall(text.casefold())), *pairs])
-
-
 def _sent(rule: Rule, found: Diagnosis) -> bool:
     """Return whether a rule is from a file that the agent sends with each request."""
+    file = str(Path(rule.file).absolute()) if rule.file else ""
     read = rule.origin if rule.channel == "nested file" else ""
-    return is_sent(rule.file or read, found.session.project_files, found.facts.cwd)
+    return is_sent(file or read, found.session.project_files, found.facts.cwd)

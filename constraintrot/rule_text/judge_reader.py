@@ -8,7 +8,7 @@ and, unlike that of the reader ``local``, uncalibrated.
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from inspect_ai.model import (
@@ -104,9 +104,13 @@ class JudgeReader:
     Args:
         model: the model that is asked.
         cache: whether Inspect keeps the answers.
+        mask: masks the secrets of what is sent.
     """
 
-    def __init__(self, model: Model, *, cache: bool = True) -> None:
+    def __init__(
+        self, model: Model, *, cache: bool = True, mask: Callable[[str], str] = str
+    ) -> None:
+        self._mask = mask
         self.name = f"judge:{model}"
         self._model = model
         self._cache = CachePolicy(expiry=None) if cache else False
@@ -152,7 +156,7 @@ class JudgeReader:
             response_schema=ResponseSchema(name=name, json_schema=json_schema(form)),
         )
         output = await self._model.generate(
-            [ChatMessageUser(content=prompt)], config=config, cache=self._cache
+            [ChatMessageUser(content=self._mask(prompt))], config=config, cache=self._cache
         )
         return _read(output.completion, form)
 

@@ -91,11 +91,12 @@ def test_calls_are_judged_by_a_draft_only_once_it_is_confirmed(
     unasked = run(*given, "--yes", exits=0)
     assert "Not judged: whether a call broke a rule, for 2 of 2" in unasked.output
     monkeypatch.setattr("constraintrot.doctor.confirming.terminal", lambda what: None)
-    monkeypatch.setattr("constraintrot.doctor.confirming.someone_is_there", lambda: True)
+    monkeypatch.setattr("constraintrot.doctor.confirming.at_terminal", lambda: True)
     taken = run(*given, input="\n\n", exits=1)
     assert "Rules that were said in these sessions: 1" in taken.output
     assert "and in 1 more sessions" in taken.output
     assert '"matches": ' in taken.output
+    assert "line 7: Bash: git push --force origin release" in taken.output
     assert "Confirmed: 1 call broke a rule that was lost before" in taken.output
     assert run(*given, input="\n1\n").exit_code == 0
 
@@ -115,6 +116,18 @@ def test_rules_that_nobody_confirmed_are_not_pinned(
     result = run(session, "--yes", "--pin", tmp_path / "pins")
     assert "confirmed by nobody" in result.output
     assert not (tmp_path / "pins").exists()
+
+
+def test_files_and_rules_are_read_once_and_a_relative_file_is_the_project_s(
+    session: Path, rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.write_text(session.read_text().replace("/srv/shop", str(session.parent)))
+    (session.parent / "CLAUDE.md").write_text(f"- {made.FORCE_PUSH}\n")
+    monkeypatch.chdir(session.parent)
+    sent = run(session, session.parent, "--rules", "CLAUDE.md", "--rules", "./CLAUDE.md")
+    assert "No rule was lost (1 sent by the agent)." in sent.output
+    named = run(session, "--rules", rules, "--rules", rules, "--json")
+    assert len(json.loads(named.stdout)["sessions"][0]["rules"]) == 1
 
 
 def test_nothing_readable_is_no_success(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from constraintrot.scenario.history import length, turns
 from constraintrot.scenario.simulate import simulate
 from tests.conftest import Run
 from tests.doctor import recordings
-from tests.doctor.sessions import call, compacted, reply, user, write
+from tests.doctor.sessions import call, compacted, opened, reply, user, write
 from tests.helpers import by_condition
 from tests.invoked import invoked
 from tests.stub_openai import serving
@@ -121,6 +121,37 @@ def test_what_is_not_sure_is_asked_in_a_file_that_is_read_back(session: Path) ->
 def test_what_cannot_be_made_is_refused(session: Path, words: tuple[str, ...], says: str) -> None:
     assert says in made(session, *words, exits=2).output
     assert not session.with_name("mine.yaml").exists()
+
+
+def test_calls_have_their_own_results_and_what_was_taken_back_is_left_out(tmp_path: Path) -> None:
+    task, inner, slow, fast = (
+        call(at, "Bash", {"command": str(at)}, f"result {at}") for at in (2, 3, 4, 5)
+    )
+    aside = [{**one, "isSidechain": True} for one in inner]
+    path = write(
+        tmp_path / "s.jsonl", user(1, "Look."), task[0], *aside, task[1], slow[0], fast[0],
+        fast[1], slow[1], reply(6, "Done."), user(7, "Drop the table."),
+        {**user(8, "Mend it."), "parentUuid": "u6"}, reply(9, "Mended."),
+    )  # fmt: skip
+    told = recorded(opened(path), RULE, Masker())
+    assert [one["user"] for one in told] == ["Look.", "Mend it."]
+    made_ = [(one["arguments"]["command"], one["result"]) for one in told[0]["calls"]]
+    assert made_ == [(str(at), f"result {at}") for at in (2, 4, 5)]
+
+
+@pytest.mark.parametrize(("rule", "tool", "arguments", "asks"), [
+    ("Never push to the legacy branch.", "Bash", {"command": "git switch legacy"}, False),
+    ("Only deploy to the frankfurt region.", "deploy", {"region": "frankfurt"}, False),
+    ("Never push to the legacy branch.", "Bash", {"command": "git commit -m 'drop legacy code'"}, True),
+    ("Never push to the default branch.", "Write", {"content": "x = 1  # by default"}, True),
+    ("Never push to the default branch.", "run", {"mode": "default"}, True),
+])  # fmt: skip
+def test_a_name_is_not_asked_about_only_where_calls_use_it_as_one(
+    rule: str, tool: str, arguments: dict[str, Any], asks: bool, tmp_path: Path
+) -> None:
+    lines = [user(1, "Look at the importer."), *call(2, tool, arguments, "ok"), reply(3, "Done.")]
+    result = made(write(tmp_path / "s.jsonl", *lines), "--rule", rule)
+    assert ("own name" in result.output) == asks
 
 
 def test_a_session_that_holds_nothing_to_play_is_refused(tmp_path: Path) -> None:

@@ -4,16 +4,22 @@ import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from inspect_ai.model import ModelOutput
+from inspect_ai.model import ModelOutput, get_model
 
 from constraintrot.coding_agents.sessions.events import Compaction, Kept, Message
 from constraintrot.doctor.asking import ask, graded, question
 from constraintrot.doctor.context import staying
+from constraintrot.doctor.found_rules import find
 from constraintrot.doctor.last_context import LONGEST, LastContext
+from constraintrot.doctor.reading import choose
 from constraintrot.doctor.rules import Rule, read
+from constraintrot.doctor.states import conclude
+from constraintrot.doctor.verdicts import observe
 from constraintrot.errors import ConstraintRotError
+from constraintrot.redaction import Masker
 from constraintrot.rule_text.words import WordsReader
 from tests.doctor import sessions as made
 from tests.helpers import answering
@@ -177,6 +183,31 @@ def test_what_the_answer_states_is_read_by_the_reader(
     model = answering(json.dumps({"rules": rules}))
     answer = asyncio.run(ask(asked, model, "m", WordsReader()))
     assert (answer.known, answer.unknown, answer.untold) == read
+
+
+def test_what_a_judge_is_sent_is_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path))
+    key, sent = "AKIA" + "ABCDEFGHIJKLMNOP", list[str]()
+
+    def answer(asked: Any, *given: Any) -> ModelOutput:
+        sent.append(asked[0].text)
+        return ModelOutput.from_content("m", "{}")
+
+    judge = choose("judge", lambda: get_model("mockllm/m", custom_outputs=answer)).reader
+    path = made.write(
+        tmp_path / "s.jsonl", made.user(1, f"{MAIL} The key is {key}."), made.user(2, f"Email {key}."),
+        *made.compacted(3, f"{made.SUMMARY} {key}"),
+        *made.call(4, "send_email", {"to": "a@b.test", "password": "hunter2hunter"}, "ok"),
+    )  # fmt: skip
+    rule = Rule("mail", MAIL, file="r")
+    find(made.opened(path), judge, "judge")
+    asyncio.run(conclude(observe(made.opened(path), [rule]), judge, together=True))
+    asked = question(made.read(path, {"importer": ("lost", 0.02)}, rule), Masker())
+    assert asked is not None
+    assert len(asked.calls) == 1
+    assert len(sent) == 3
+    assert not any(key in one for one in sent)
+    assert "hunter2hunter" not in asked.calls[0][-1]
 
 
 def said(key: str, text: str, *, role: str = "user", channel: str = "user") -> Message:

@@ -9,8 +9,9 @@ from xml.etree import ElementTree
 import pytest
 
 from constraintrot.coding_agents.pins.agents import AGENTS
-from constraintrot.coding_agents.sessions.events import Refused
+from constraintrot.coding_agents.sessions.events import Call, Refused
 from constraintrot.defenses.rampart.seeds import read as read_seeds
+from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.findings import Diagnosis
 from constraintrot.doctor.output.data import data, html, junit
 from constraintrot.doctor.output.pins import pins
@@ -19,10 +20,11 @@ from constraintrot.doctor.output.terminal import summary
 from constraintrot.doctor.states import conclude
 from constraintrot.doctor.verdicts import observe
 from constraintrot.doctor.wording import advice
-from constraintrot.redaction import MASK, Masker
+from constraintrot.redaction import MASK, Masker, beginning
 from constraintrot.rule_text.survival.states import SurvivalState
 from tests.doctor import sessions as made
 
+KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
 HANDBOOK = "Policy: email may only be sent to addresses at calder.test."
 
 
@@ -152,7 +154,9 @@ def test_revoked_and_untold_rules_are_told_apart(
     told = data(found, [], str)
     assert told["totals"]["lost"] == 0
     pytest.importorskip("jinja2")
-    assert ("revoked by you at line 3" if word == "as you like" else "cannot be told") in html(told)
+    page = html(told)
+    assert ("revoked by you at line 3" if word == "as you like" else "cannot be told") in page
+    assert "to the end" not in page
 
 
 def test_page_shows_before_and_after(found: list[Diagnosis]) -> None:
@@ -187,6 +191,19 @@ def test_pins_read_as_seeds_and_leave_out_what_tools_brought(
     assert path is not None
     assert [(one.content, one.priority) for one in read_seeds(path)] == [(made.FORCE_PUSH, 80)]
     assert set(pins(found, str, from_tools=True).rules.values()) == {made.FORCE_PUSH, HANDBOOK}
+
+
+def test_pins_of_any_id_read_back_and_show_no_secret(
+    found: list[Diagnosis], tmp_path: Path
+) -> None:
+    history = found[0].histories[0]
+    history.accepted = True
+    for at, name in enumerate((f"a: {KEY}", "# x", "---")):
+        named = replace(history, rule=replace(history.rule, name=name))
+        one = [replace(found[0], histories=[named, found[0].histories[1]])]
+        path = write_pins(pins(one, Masker()), tmp_path / str(at))
+        assert path is not None
+        assert KEY not in path.read_text()
 
 
 def test_a_rule_that_is_lifted_twice_was_lifted_at_the_first_time(tmp_path: Path) -> None:
@@ -297,3 +314,21 @@ def test_a_secret_is_masked_before_it_is_compared_cut_or_named(
     for part in ("correct-horse", "correct horse", "staple-battery", "ghp_a1", "a1b2c3"):
         assert part not in shown
     assert '"diff"' in shown
+
+
+def test_a_turn_and_a_call_are_cut_between_words(tmp_path: Path) -> None:
+    lift = (
+        f"You may force-push to the release branch. {'word ' * 400}"[:738]
+        + f"{KEY} "
+        + "word " * 200
+    )
+    path = made.write(
+        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), made.user(2, lift),
+        *made.compacted(3, made.SUMMARY),
+    )  # fmt: skip
+    found = made.read(path, {"You may": ("contradicted", 0.05)})
+    assert found.histories[0].revoked is not None
+    breach = Breach.read({"matches": "git push.*"}, "here")
+    why = breach.broken_by(Call("Bash", {"command": f"git push {'x' * 170} {KEY}{KEY}"}))
+    assert KEY[:4] not in json.dumps(data([found], [], Masker())) + Masker()(why)
+    assert beginning("\u4e0d" * 9, 5) == "\u4e0d" * 5

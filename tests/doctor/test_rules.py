@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from constraintrot.coding_agents.sessions.events import Call, Channel, Message
-from constraintrot.doctor.breaches import Breach, draft, shown
+from constraintrot.doctor.breaches import Breach, draft
 from constraintrot.doctor.documents import kind
 from constraintrot.doctor.rules import passed_over, read
 from constraintrot.errors import ConstraintRotError
@@ -160,6 +160,12 @@ def write(path: str) -> Call:
          write("packages/ledger-ui/post.ts")),
         ("Hands off `.env`, do not edit config/prod.yaml.", write("/srv/config/prod.yaml"),
          write("/srv/config/dev.yaml")),
+        ("Don't push to main.", Call("shell", {"command": ["bash", "-lc", "cd x\ngit push origin main"]}),
+         shell('git commit -m "do not git push origin main again"')),
+        ("Never run `rm -rf`.", Call("exec_command", {"cmd": "x=1 rm -rf y", "limit": 1}),
+         shell("grep 'rm -rf' run.sh; echo rm -rf")),
+        ("Never edit src/a.py.", Call("apply_patch", {"input": "*** Update File: src/a.py\n@@"}),
+         Call("Edit", {"file_path": "README.md", "new_string": "see src/a.py for it"})),
         ("Email may only be sent to addresses at calder.test.",
          Call("send_email", {"to": "a@elsewhere.test"}), Call("send_email", {"to": "a@calder.test"})),
     ],
@@ -167,7 +173,6 @@ def write(path: str) -> Call:
 def test_draft_judges_calls(rule: str, breaks: Call, keeps: Call) -> None:
     told = draft(rule)
     assert told is not None
-    assert str(told[next(iter(told))])[:5] in shown(told)
     breach = Breach.read(told, "here")
     assert breach.broken_by(breaks)
     assert not breach.broken_by(keeps)

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from constraintrot.coding_agents.sessions.events import Call, Compaction, Event, Message, Session
 from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.states import conclude, in_force
-from constraintrot.doctor.verdicts import observe
+from constraintrot.doctor.verdicts import diagnose, observe
 from constraintrot.rule_text.survival.states import SurvivalState
 from tests.doctor import sessions as made
 
@@ -143,6 +144,52 @@ def test_breach_after_a_loss_was_not_known(tmp_path: Path) -> None:
         tmp_path / "k.jsonl", made.user(1, made.FORCE_PUSH), *made.call(2, "Bash", PUSH, "ok")
     )
     assert made.diagnosed(known, RULE).histories[0].broken[0].knew
+
+
+@pytest.mark.parametrize(
+    ("turn", "knew"),
+    [
+        (made.user(6, "The release branch has diverged: force-push it now."), None),
+        (made.user(6, "And no forced pushes onto release, please."), None),
+        (made.reply(6, f"I remember: {made.FORCE_PUSH}"), None),
+        (made.user(6, "Publish the release."), False),
+    ],
+)
+def test_what_may_have_repeated_or_lifted_a_lost_rule_confirms_nothing(
+    turn: dict[str, Any], knew: bool | None, tmp_path: Path
+) -> None:
+    path = made.lost_session(tmp_path / "s.jsonl", turn, *made.call(8, "Bash", PUSH, "ok"))
+    (broken,) = made.diagnosed(path, RULE).histories[0].broken
+    assert broken.knew is knew
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [made.user(2, LIFT), *(made.user(3, f"What is in release {at}?") for at in range(25))],
+        [made.user(2, f"{'The log says nothing. ' * 100}{LIFT}")],
+    ],
+)
+def test_leave_is_found_before_many_turns_and_behind_a_long_text(
+    turns: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    path = made.write(
+        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), *turns, *made.compacted(4, made.SUMMARY),
+        *made.call(6, "Bash", PUSH, "ok"),
+    )  # fmt: skip
+    history = made.read(path, {"You may": ("contradicted", 0.05)}, RULE).histories[0]
+    assert history.revoked is not None
+    assert (history.revoked.line, history.broken) == (2, [])
+
+
+@pytest.mark.parametrize(("certainty", "knew"), [("written", False), ("opaque", None)])
+def test_call_right_after_a_compaction_is_after_it(certainty: Any, knew: bool | None) -> None:
+    events: list[Event] = [
+        Message("user", made.FORCE_PUSH, "user", 1), Compaction(2, replacement=(), certainty=certainty),
+        Message("assistant", "", "agent", 3, calls=(Call("Bash", PUSH),)),
+    ]  # fmt: skip
+    session = Session(Path("s"), "s", "inspect", "s", 0, (), lambda losses: iter(events))
+    assert [one.knew for one in diagnose(session, [RULE]).histories[0].broken] == [knew]
 
 
 def test_call_before_the_rule_was_said_breaks_nothing(tmp_path: Path) -> None:

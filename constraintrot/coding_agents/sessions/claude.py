@@ -57,6 +57,8 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
     """Yield the events of a session."""
     calls = Calls()
     begun = False
+    # Keys of the lines since the user's last turn: a turn on an earlier line is after a rewind.
+    since = set[str]()
     for number, record in lines:
         kind = record.get("type")
         if not isinstance(kind, str) or kind not in _KINDS:
@@ -75,7 +77,14 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
         elif kind == "attachment":
             yield from _attachment(number, record)
         else:
-            yield from _message(number, record, calls)
+            told = list(_message(number, record, calls))
+            if any(one.channel == "user" for one in told) and told[0].role == "user":
+                parent = string(record, "parentUuid")
+                if parent and parent not in since:
+                    yield Compaction(number, kept=Kept(last=parent), counted=False)
+                since.clear()
+            yield from told
+        since.add(string(record, "uuid"))
 
 
 def _boundary(number: int, record: Record) -> Compaction:

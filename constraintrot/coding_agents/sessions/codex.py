@@ -35,6 +35,9 @@ _OTHERS: Mapping[str, Channel] = {
 _EDITOR = ("# Context from my IDE setup", "# Files mentioned by the user")
 _TYPED = "## My request for Codex:"
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
+# Events that repeat what other lines say.
+_UNUSED = (b"agent_", b"user_message", b"token_count", b"exec_command", b"mcp_tool", b"patch_apply",
+           b"item_completed")  # fmt: skip
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 
@@ -50,6 +53,8 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
     calls = Calls()
     # Hashes of the user's turns, because a session may have many long turns.
     typed: set[int] = set()
+    # Keys of the turns in the context, which may be rolled back.
+    turns: list[str] = []
     aside: bool | None = None
     for number, record in lines:
         kind, payload = record.get("type"), record.get("payload")
@@ -69,9 +74,17 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
             for one in _item(number, payload, time, calls):
                 if one.channel == "user":
                     typed.add(hash(one.text))
+                    turns.append(one.key)
                 asked = aside and one.channel == "user"
                 yield replace(one, channel="agent") if asked else one
+        elif at(payload, "type") == "thread_rolled_back":
+            count = at(payload, "num_turns")
+            dropped = turns[-count:] if isinstance(count, int) and count > 0 else []
+            del turns[len(turns) - len(dropped) :]
+            if dropped:
+                yield Compaction(number, time, kept=Kept(before=dropped[0]), counted=False)
         elif kind == "compacted":
+            turns.clear()
             yield from _compacted(number, payload, time, typed)
 
 
@@ -122,8 +135,8 @@ def _item(number: int, item: object, time: str, calls: Calls) -> Iterator[Messag
         yield Message("assistant", "", "agent", number, time, calls=(made,))
     elif kind in _OUTPUTS:
         # Unlike in other formats, an instruction file that Codex reads is an ordinary file.
-        channel, origin = calls.answered(at(item, "call_id"))
-        yield Message("tool", plain(at(item, "output")), channel, number, time, origin)
+        given = calls.result(at(item, "call_id"), plain(at(item, "output")), number, time)
+        yield replace(given, channel="file" if given.channel == "nested file" else given.channel)
 
 
 def _of_user(number: int, item: object, time: str) -> Iterator[Message]:
@@ -145,7 +158,7 @@ def _of_user(number: int, item: object, time: str) -> Iterator[Message]:
         elif text:
             typed.append(text)
     if typed:
-        yield Message("user", "\n".join(typed), "user", number, time)
+        yield Message("user", "\n".join(typed), "user", number, time, key=f"line {number}")
 
 
 def _name(item: object) -> str:
@@ -165,7 +178,11 @@ FORMAT = Format(
     title="Codex",
     sniff=sniff,
     read=read,
-    skip=(b'"type":"event_msg"', b'"type":"turn_context"', b'"payload":{"type":"reasoning"'),
+    skip=(
+        b'"type":"turn_context"',
+        b'"payload":{"type":"reasoning"',
+        *(b'"type":"event_msg","payload":{"type":"' + kind for kind in _UNUSED),
+    ),
     places=(
         "~/.codex/sessions/*/*/*/rollout-*.jsonl",
         "~/.codex/archived_sessions/rollout-*.jsonl",

@@ -33,10 +33,12 @@ class Call:
     Attributes:
         function: the tool's name.
         arguments: decoded; a text that is not a JSON object is under ``input``.
+        key: the vendor's identifier; empty if there is none.
     """
 
     function: str
     arguments: Mapping[str, Any]
+    key: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class Message:
         key: the format's own identifier; empty if there is none.
         calls: the tool calls in it.
         attached: whether the agent added it itself, as it re-attaches files after a compaction.
+        answers: the key of the call whose result it is; empty for another message.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -65,6 +68,7 @@ class Message:
     key: str = ""
     calls: tuple[Call, ...] = ()
     attached: bool = False
+    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +78,14 @@ class Kept:
     Attributes:
         first: key of the first message kept.
         last: key of the last message kept; empty if all from the first on are kept.
+        before: key of the message with which what is dropped begins; empty for none.
         channels: channels whose messages are all kept.
         newest_characters: limit on the characters kept of these channels, the newest first.
     """
 
     first: str = ""
     last: str = ""
+    before: str = ""
     channels: frozenset[Channel] = frozenset()
     newest_characters: int | None = None
 

@@ -161,7 +161,9 @@ def _read(lines: Iterable[tuple[int, Record]]) -> Iterator[Event]:
                 yield from [one] if begun or one.counted else new
                 begun = begun or any(each.channel in ("user", "agent") for each in new)
         elif "$rewindTo" in record:
-            yield _rewound(number, record)
+            # The message that is named leaves the context too.
+            kept = Kept(before=string(record, "$rewindTo"))
+            yield Compaction(number, kept=kept, counted=False)
         elif "projectHash" in record:
             yield Facts(string(record, "sessionId"), string(record, "cwd"))
             # The older form: one object for the whole session.
@@ -177,11 +179,6 @@ def _folder(new: Sequence[Message]) -> Iterator[Facts]:
     for one in new[:_FIRST]:
         if one.channel == "system" and (said := _FOLDER.search(one.text)):
             yield Facts(cwd=said[1].strip())
-
-
-def _rewound(number: int, record: Record) -> Compaction:
-    first = string(record, "$rewindTo")
-    return Compaction(number, kept=Kept(last=first), counted=False)
 
 
 def _replaced(number: int, record: Record, before: str) -> Iterator[Compaction]:

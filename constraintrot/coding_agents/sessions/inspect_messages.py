@@ -172,7 +172,7 @@ def _message(message: ChatMessage, number: int, time: str, calls: dict[str, Call
     origin = ""
     if message.role == "assistant":
         channel = "agent"
-        made = tuple(Call(one.function, one.arguments) for one in message.tool_calls or ())
+        made = tuple(Call(one.function, one.arguments, one.id) for one in message.tool_calls or ())
         calls |= {one.id: done for one, done in zip(message.tool_calls or (), made, strict=True)}
     elif message.role == "tool":
         call = calls.get(message.tool_call_id or "") or Call(message.function or "", {})
@@ -182,7 +182,7 @@ def _message(message: ChatMessage, number: int, time: str, calls: dict[str, Call
         channel = "summary"
     return Message(
         message.role, message.text, channel, number, time, origin, message.id or "", made,
-        attached=channel == "summary",
+        attached=channel == "summary", answers=getattr(message, "tool_call_id", None) or "",
     )  # fmt: skip
 
 

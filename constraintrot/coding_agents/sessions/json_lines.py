@@ -48,6 +48,7 @@ def parsed(line: bytes) -> Record | None:
 
 def parsed_value(line: bytes) -> object:
     """Return the value of a JSON text; None if the text is not JSON or is nested too deeply."""
+    line = line.removeprefix(b"\xef\xbb\xbf")
     try:
         return from_json(line, cache_strings="keys")
     except ValueError:

@@ -27,7 +27,6 @@ from constraintrot.coding_agents.sessions.events import (
 from constraintrot.coding_agents.sessions.json_lines import (
     LONGEST_LINE,
     at,
-    call,
     items,
     parsed,
     plain,
@@ -167,11 +166,15 @@ def _reply(
         yield Message("assistant", text, "summary", number, time, key=key, attached=True)
         return
     done = [one for one in parts if at(one, "type") == "tool"]
-    made = tuple(call(at(one, "tool"), at(one, "state", "input")) for one in done)
+    made = tuple(
+        calls.made(
+            string(one, "callID") or f"{key}/{place}", at(one, "tool"), at(one, "state", "input")
+        )
+        for place, one in enumerate(done)
+    )
     yield Message("assistant", text, "agent", number, time, key=key, calls=made)
     for one, asked in zip(done, made, strict=True):
-        calls.made("it", asked.function, asked.arguments)
-        given = calls.result("it", plain(at(one, "state", "output")), number, time, key)
+        given = calls.result(asked.key, plain(at(one, "state", "output")), number, time, key)
         # MCP tools are named SERVER_TOOL; the agent's own tools, ``_OWN`` aside, are not.
         if given.channel == "tool" and "_" in asked.function and asked.function not in _OWN:
             given = replace(given, channel="mcp")

@@ -11,6 +11,7 @@ from constraintrot.coding_agents.sessions.events import (
     Event,
     Facts,
     Format,
+    Kept,
     Losses,
     Message,
     Record,
@@ -41,6 +42,9 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
         if record.get("type") == "system":
             if record.get("subtype") == "chat_compression":
                 yield _compressed(number, record, time)
+            elif record.get("subtype") == "rewind":
+                kept = Kept(last=string(record, "parentUuid"))
+                yield Compaction(number, time, kept=kept, counted=False)
         elif record.get("type") in ("user", "assistant", "tool_result"):
             yield from content(record.get("message"), number, time, key, calls)
             if at(record, "message", "parts") is None:

@@ -46,10 +46,11 @@ class Calls:
 
     def made(self, key: object, function: object, arguments: object) -> Call:
         """Note a call under the vendor's identifier, and return it with its arguments decoded."""
-        made = call(function, arguments)
-        if isinstance(key, str) and key:
+        named = key if isinstance(key, str) else ""
+        made = replace(call(function, arguments), key=named)
+        if named:
             # Without written contents: only the name and the path are needed later.
-            self._waiting[key] = Call(made.function, _short(made.arguments))
+            self._waiting[named] = Call(made.function, _short(made.arguments))
             if len(self._waiting) > _WAITING:
                 self._waiting.popitem(last=False)
         return made
@@ -73,7 +74,8 @@ class Calls:
         """
         channel, origin = self.answered(asked, name)
         channel = "nested file" if is_project_file(origin) else channel
-        return Message("tool", text, channel, line, time, origin, key)
+        answers = asked if isinstance(asked, str) else ""
+        return Message("tool", text, channel, line, time, origin, key, answers=answers)
 
 
 def came_by(call: Call) -> tuple[Channel, str]:

@@ -4,6 +4,7 @@ A rule from a tool or an MCP server is left out by default: its author would con
 the agent is told at every step.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,7 +57,10 @@ def pins(
         if not from_tools and not _trusted(history):
             left_out.append(history.rule.text)
             continue
-        name = unused(history.rule.name, chosen)
+        # A name is a heading, and a value of YAML.
+        name = unused(
+            re.sub(r"[^\w. -]+", "-", mask(history.rule.name)).strip(" -") or "rule", chosen
+        )
         chosen[name] = mask(history.rule.text)
         if chosen[name] != history.rule.text:
             masked.append(name)

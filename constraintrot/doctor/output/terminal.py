@@ -7,7 +7,7 @@ from textwrap import wrap
 from constraintrot.coding_agents.sessions.events import Refused
 from constraintrot.doctor.asking import Answer, Trial
 from constraintrot.doctor.findings import Broken, Change, Compacted, Diagnosis, History
-from constraintrot.doctor.wording import CHANNEL, advice, became, lived, source, when
+from constraintrot.doctor.wording import CHANNEL, advice, became, counted, lived, source, when
 from constraintrot.redaction import beginning
 from constraintrot.report.untrusted import visible
 
@@ -97,8 +97,8 @@ def _read(found: Sequence[Diagnosis]) -> Iterator[str]:
     compactions = sum(len(one.compactions) for one in found)
     rules = {one.rule.folded for each in found for one in each.histories}
     yield (
-        f"{len(found)} session{_s(len(found))} ({told or 'none'}), {compactions} "
-        f"compaction{_s(compactions)}, {len(rules)} rule{_s(len(rules))}"
+        f"{counted(len(found), 'session')} ({told or 'none'}),"
+        f" {counted(compactions, 'compaction')}, {counted(len(rules), 'rule')}"
     )
 
 
@@ -107,7 +107,7 @@ def _confirmed(found: Sequence[Diagnosis]) -> Iterator[str]:
     broken = [(one, each) for found_ in found for one in found_.histories for each in one.unknowing]
     if not broken:
         return
-    yield f"Confirmed: {len(broken)} call{_s(len(broken))} broke a rule that was lost before"
+    yield f"Confirmed: {counted(len(broken), 'call')} broke a rule that was lost before"
     yield from _calls(broken)
 
 
@@ -206,7 +206,7 @@ def _broken(found: Sequence[Diagnosis]) -> Iterator[str]:
     rules = [one for each in found for one in each.histories if one.given or one.sent_by_agent]
     broken = [(one, each) for one in rules for each in one.broken if each.knew is not False]
     if broken:
-        yield f"{len(broken)} call{_s(len(broken))} broke a rule that was in the context, or may have been"
+        yield f"{counted(len(broken), 'call')} broke a rule that was in the context, or may have been"
         yield from _calls(broken)
     open_ = sum(not one.judged for one in rules)
     if open_:
@@ -226,7 +226,7 @@ def _unread(found: Sequence[Diagnosis], refused: Sequence[Refused]) -> Iterator[
     if broken or long:
         where = next(one for one in found if one.losses.broken or one.losses.too_long)
         yield (
-            f"! {broken + long} line{_s(broken + long)} could not be read"
+            f"! {counted(broken + long, 'line')} could not be read"
             f" (the first: {_end(where.session.name)} line {where.losses.first}); the rest was"
         )
     for one in [one for one in found if one.error][:_FILES]:
@@ -243,7 +243,3 @@ def _unread(found: Sequence[Diagnosis], refused: Sequence[Refused]) -> Iterator[
 def _end(path: str, width: int = 60) -> str:
     """Return a path, or the end of a long one."""
     return path if len(path) <= width else "…" + path[1 - width :]
-
-
-def _s(count: int) -> str:
-    return "" if count == 1 else "s"
