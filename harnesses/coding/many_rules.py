@@ -144,7 +144,7 @@ class _Conversation:
         last = kind == "agent" and not reply.tool_calls and not again
         full = last and self.turn == self.script.full and self.agent.full_on != "refusal"
         full |= kind == "summary" and self.agent.full_summary
-        used = self.agent.full if full else len(str(request.body)) // 4
+        used = self.agent.full if full else len(str(request.request.body)) // 4
         return reply, Usage(used, len(reply.text) // 4 + 1)
 
     def _kind(self, request: ModelRequest) -> Kind:
