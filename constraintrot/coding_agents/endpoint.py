@@ -134,9 +134,9 @@ class _Handler(BaseHTTPRequestHandler):
             pending = self._model.ask(read(protocol, body))
             if is_stream(protocol, path, body):
                 answer = self._patiently(pending)
-                for name, data in events(protocol, answer):
+                for name, told in events(protocol, answer):
                     named = f"event: {name}\n" if name else ""
-                    self.wfile.write(f"{named}data: {data}\n\n".encode())
+                    self.wfile.write(f"{named}data: {told}\n\n".encode())
             else:
                 self._send(whole(protocol, pending.result()))
         else:

@@ -43,7 +43,9 @@ class Agent:
         asks_trust: whether it asks for the user's trust in a folder before it reads settings
             there, if the user's settings do not decide that; None if it never asks.
         one_file: whether it reads a single file of hooks: that of its working folder, or else
-            the user's, and not those of parent folders.
+            the user's.
+        reads: where it reads a project's settings: in its working ``folder``, also in the
+            ``root`` of that folder's repository, or in all ``parents`` up to this root.
     """
 
     package: Package
@@ -63,6 +65,7 @@ class Agent:
     allows: frozenset[Beyond] = frozenset()
     asks_trust: bool | None = None
     one_file: bool = False
+    reads: Literal["folder", "root", "parents"] = "folder"
 
     @property
     def name(self) -> str:
@@ -116,6 +119,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
             # The model sees only the beginning of a text of more than 10,000 characters, and a
             # file's name; the difference is for the hook's warnings.
             longest=9_200,
+            reads="root",
             allows=frozenset({"byte order mark"}),
         ),
         Agent(
@@ -129,6 +133,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
             lands="developer message; at the start and after each compaction",
             # In tokens; by default Codex cuts a hook's text at 2,500.
             further={"additionalContextLimit": 30_000},
+            reads="parents",
             by_hand="Codex runs a hook once you have trusted it: start codex, type /hooks, trust it",
         ),
         Agent(

@@ -64,7 +64,8 @@ class Edit:
         fresh = {
             **unrecorded(target),
             "created": created,
-            "folders": noted["folders"] or _missing(now.real),
+            "folders": noted["folders"]
+            or [str(one) for one in reversed(now.real.parents) if not one.exists()],
             "before": digest(base),
             "after": digest(wanted),
             "since": digest(base if now.data == wanted else now.data),
@@ -164,11 +165,6 @@ def _aside(now: FileState) -> Path:
     while os.path.lexists(path):
         path = path.with_name(f"{path.name}.edited")
     return path
-
-
-def _missing(path: Path) -> list[str]:
-    """Return the folders that a file needs and that are not there, outermost first."""
-    return [str(parent) for parent in reversed(path.parents) if not parent.exists()]
 
 
 def apply_all(edits: list[Edit]) -> None:

@@ -135,12 +135,7 @@ def recompile(folder: str, until: float) -> dict[str, Any]:
 
 
 def current(folder: str, until: float) -> tuple[dict[str, Any] | None, str]:
-    """Return the compiled rules (or None) and the fault (or an empty text).
-
-    Args:
-        folder: of the pin.
-        until: the time of the monotonic clock to wait for.
-    """
+    """Return the compiled rules (or None) and the fault (or an empty text) in a limited time."""
     try:
         compiled = load(folder)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -225,7 +220,7 @@ def said_already(
         agent: the agent's name.
         name: the event's name.
         event: the event, as the agent sent it.
-        until: as for ``current``.
+        until: the time of the monotonic clock to wait for.
     """
     mine = [mark, HERE, name]
     unchanged = name in ONLY_CHANGES or event.get("source") == "resume"

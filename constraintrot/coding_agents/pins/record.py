@@ -12,6 +12,7 @@ import platformdirs
 
 from constraintrot.coding_agents.pins.agents import Agent, Scope, agent_named
 from constraintrot.coding_agents.pins.file_edit import PinInstallError
+from constraintrot.coding_agents.pins.owners import repository_at
 from constraintrot.files import replace
 
 RECORD: Final = "install.json"
@@ -93,9 +94,10 @@ class Record:
     def applies(self, here: Path) -> bool:
         """Return whether an agent that works in a folder reads the settings of this pin."""
         place, project = here.resolve(), Path(self.project).resolve()
-        one_file = agent_named(self.agent).one_file
-        within = place == project if one_file else place.is_relative_to(project)
-        return not self.elsewhere and (self.scope == "user" or within)
+        root = repository_at(place) or place
+        above = [one for one in place.parents if one.is_relative_to(root)]
+        known = {"folder": [], "root": [root], "parents": above}[agent_named(self.agent).reads]
+        return not self.elsewhere and (self.scope == "user" or project in (place, *known))
 
     @property
     def elsewhere(self) -> bool:

@@ -18,7 +18,14 @@ from constraintrot.coding_agents.pins.compiled import Source
 from constraintrot.coding_agents.pins.edits import Edit, apply_all
 from constraintrot.coding_agents.pins.file_edit import FileState, PinInstallError
 from constraintrot.coding_agents.pins.installing import Change, install, uninstall
-from constraintrot.coding_agents.pins.record import Pin, pins_folder, read_record, records, together
+from constraintrot.coding_agents.pins.record import (
+    Pin,
+    Record,
+    pins_folder,
+    read_record,
+    records,
+    together,
+)
 from constraintrot.coding_agents.pins.settings_edit import root_of
 from tests.coding_agents.pins.conftest import CLAUDE as COMMENTED
 from tests.coding_agents.pins.conftest import RULE, fire, settings, write_settings
@@ -263,14 +270,10 @@ def test_a_hook_without_a_record_is_replaced_and_taken_out(
         # As in settings that are copied from another machine.
         text = pin.settings.read_text().replace(str(home), "/home/ann")
         pin.settings.write_text(text.replace(folder.name, f"{agent}-user-0123456789ab"))
-    left = {path: path.read_bytes() for path in files}
     pinned(agent)
     assert "0123456789ab" not in pin.settings.read_text()
     assert pin.settings.read_bytes().count(b"hook.py") == max(1, len(AGENTS[agent].events))
-    uninstall(pin)
-    for path, data in left.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    shutil.rmtree(folder)
     uninstall(pin)
     texts = [path.read_text() for path in files if path.exists()]
     assert not any("hook.py" in text or "compact_prompt" in text for text in texts)
@@ -283,13 +286,10 @@ def test_a_hook_without_a_record_is_replaced_and_taken_out(
 def test_a_kill_while_the_settings_are_written_leaves_a_home_that_can_be_restored(
     home: Path, pinned: Pinned, monkeypatch: pytest.MonkeyPatch, agent: str, killed: str
 ) -> None:
-    class KilledError(BaseException):
-        pass
-
     def kill(edits: list[Edit]) -> None:
         if killed == "after":
             apply_all(edits)
-        raise KilledError
+        raise KeyboardInterrupt
 
     if agent == "claude":
         # Our part cannot be taken out of this text to the byte.
@@ -298,7 +298,7 @@ def test_a_kill_while_the_settings_are_written_leaves_a_home_that_can_be_restore
     for program in (sys.executable, "/usr/bin/python3"):
         monkeypatch.setattr(installing, "apply_all", kill)
         monkeypatch.setattr(sys, "executable", program)
-        with pytest.raises(KilledError):
+        with pytest.raises(KeyboardInterrupt):
             pinned(agent)
         monkeypatch.setattr(installing, "apply_all", apply_all)
         if program == sys.executable:
@@ -540,6 +540,22 @@ def test_openhands_reads_the_hooks_of_one_folder_alone(
     assert [f'the list "{scope}", revision 1' in text for scope in ("user", "project")] == [
         True
     ] * 2
+
+
+@pytest.mark.parametrize(
+    ("agent", "read"), [("claude", "in root"), ("codex", "in root mid"), ("gemini", "in")]
+)
+def test_a_pin_of_a_project_is_in_force_where_the_agent_reads_its_settings(
+    home: Path, tmp_path: Path, agent: str, read: str
+) -> None:
+    root = tmp_path / "repository"
+    here = root / "mid" / "here"
+    for folder in (root / ".git", here / "inner" / ".git"):
+        folder.mkdir(parents=True)
+    places = {"in": here, "mid": here.parent, "root": root, "outside": tmp_path}
+    pins = {name: Record(agent, "project", str(place)) for name, place in places.items()}
+    assert {name for name, pin in pins.items() if pin.applies(here)} == set(read.split())
+    assert not Record(agent, "project", str(here)).applies(here / "inner")
 
 
 def test_a_path_that_agents_would_change_is_refused(
