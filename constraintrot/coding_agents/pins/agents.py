@@ -45,7 +45,8 @@ class Agent:
         one_file: whether it reads a single file of hooks: that of its working folder, or else
             the user's.
         reads: where it reads a project's settings: in its working ``folder``, also in the
-            ``root`` of that folder's repository, or in all ``parents`` up to this root.
+            ``root`` of that folder's repository, or in all ``parents`` up to this root;
+            ``all parents`` are those up to the disk's root if there is no repository.
     """
 
     package: Package
@@ -65,7 +66,7 @@ class Agent:
     allows: frozenset[Beyond] = frozenset()
     asks_trust: bool | None = None
     one_file: bool = False
-    reads: Literal["folder", "root", "parents"] = "folder"
+    reads: Literal["folder", "root", "parents", "all parents"] = "folder"
 
     @property
     def name(self) -> str:
@@ -148,6 +149,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
             by_hand="Copilot CLI takes the text of one hook of an event only, the last one's: a"
             " hook of yours that says something with a turn can be in the way",
             asks_trust=True,
+            reads="root",
         ),
         Agent(
             package=package("opencode"),
@@ -158,6 +160,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
             project_file=".opencode/plugins/constraintrot-pin.js",
             plugin=("run_hook.js", "opencode.js"),
             summarizer_plugin=("run_hook.js", "opencode_summarizer.js"),
+            reads="all parents",
             lands="system; in every request",
             by_hand="opencode fetches the types of plugins from npm once for this folder; where npm"
             " cannot be reached it waits for them at each start, 80 seconds as tried",

@@ -94,10 +94,13 @@ class Record:
     def applies(self, here: Path) -> bool:
         """Return whether an agent that works in a folder reads the settings of this pin."""
         place, project = here.resolve(), Path(self.project).resolve()
-        root = repository_at(place) or place
-        above = [one for one in place.parents if one.is_relative_to(root)]
-        known = {"folder": [], "root": [root], "parents": above}[agent_named(self.agent).reads]
-        return not self.elsewhere and (self.scope == "user" or project in (place, *known))
+        reads = agent_named(self.agent).reads
+        root = repository_at(place) or Path(place.anchor if reads == "all parents" else place)
+        if reads.endswith("parents"):
+            within = place.is_relative_to(project) and project.is_relative_to(root)
+        else:
+            within = project in (place, root if reads == "root" else place)
+        return not self.elsewhere and (self.scope == "user" or within)
 
     @property
     def elsewhere(self) -> bool:

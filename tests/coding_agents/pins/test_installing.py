@@ -543,7 +543,13 @@ def test_openhands_reads_the_hooks_of_one_folder_alone(
 
 
 @pytest.mark.parametrize(
-    ("agent", "read"), [("claude", "in root"), ("codex", "in root mid"), ("gemini", "in")]
+    ("agent", "read"),
+    [
+        ("claude", "in root"),
+        ("codex", "in root mid"),
+        ("opencode", "in root mid"),
+        ("gemini", "in"),
+    ],
 )
 def test_a_pin_of_a_project_is_in_force_where_the_agent_reads_its_settings(
     home: Path, tmp_path: Path, agent: str, read: str
@@ -556,6 +562,7 @@ def test_a_pin_of_a_project_is_in_force_where_the_agent_reads_its_settings(
     pins = {name: Record(agent, "project", str(place)) for name, place in places.items()}
     assert {name for name, pin in pins.items() if pin.applies(here)} == set(read.split())
     assert not Record(agent, "project", str(here)).applies(here / "inner")
+    assert pins["outside"].applies(tmp_path / "below") == (agent == "opencode")
 
 
 def test_a_path_that_agents_would_change_is_refused(

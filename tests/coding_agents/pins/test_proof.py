@@ -238,7 +238,8 @@ def test_both_scopes_are_shown_and_what_of_them_is_in_force(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rules: Path
 ) -> None:
     project = tmp_path / "project"
-    (project / "below").mkdir(parents=True)
+    for name in ("below", ".git"):
+        (project / name).mkdir(parents=True)
     scopes: tuple[Scope, ...] = ("user", "project")
     for scope in scopes:
         install(Pin(AGENTS["claude"], scope, project), Source("rules", rules))
