@@ -117,9 +117,6 @@ def _install(
     pin: Pin, source: Source | None, summarizer: bool, heading: str, *, write: bool
 ) -> Change:
     folder = pin.folder
-    own = pin.agent.settings("user", pin.project, pin.home)
-    if pin.scope == "project" and os.path.realpath(pin.settings) == os.path.realpath(own):
-        raise PinInstallError(f"{own} is of your own settings: pin with --user")
     known = read_record(folder)
     if source is None and known is None:
         raise PinInstallError("name the rules with --rules FILE or --seeds DIR")
@@ -144,6 +141,9 @@ def _install(
             raise PinInstallError(
                 f"{edit.now.path} is a link out of the project, to {edit.now.real}; remove it"
             )
+    own = pin.agent.settings("user", pin.project, pin.home)
+    if pin.scope == "project" and os.path.realpath(pin.settings) == os.path.realpath(own):
+        raise PinInstallError(f"{own} is of your own settings: pin with --user")
     if write:
         _write_state(folder, compiled)
         record.summarizer = summarizer
