@@ -220,7 +220,7 @@ def _print_health(state: Health, proof: Proof | None) -> None:
 
     click.echo(f"{state.title}, {state.scope}: {state.settings}")
     if not state.applies and state.project:
-        click.echo(f"  holds in {state.project}, which this folder is not in")
+        click.echo(f"  holds in {state.project}, and is not read in this folder")
     _lines("  ", state.says)
     _lines("  ! ", state.faults)
     if proof is None:

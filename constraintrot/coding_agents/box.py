@@ -48,14 +48,6 @@ NO_NETWORK = (
 NO_SUPERVISOR = "the supervisor of a coding agent's folder could not be started, or ended at once"
 
 
-def isolation() -> tuple[str, ...] | None:
-    """Return the command that runs a program without a network; None if the system has none.
-
-    It needs no process namespace: the supervisor finds and ends its descendants.
-    """
-    return without_network(processes=False)
-
-
 def check_network(network: Network) -> None:
     """Raise ParameterError if an agent must be kept from the network and cannot be."""
     if network == "host":
@@ -64,7 +56,7 @@ def check_network(network: Network) -> None:
             " network within its reach",
             stacklevel=2,
         )
-    elif isolation() is None:
+    elif without_network(processes=False) is None:
         raise ParameterError(NO_NETWORK)
 
 
@@ -204,7 +196,8 @@ async def opened(network: Network = "none") -> AsyncIterator[Box]:
         ParameterError: as ``check_network``; or the path for temporary files is too long.
         EpisodeError: the supervisor could not be started.
     """
-    way = isolation() if network == "none" else ()
+    # It needs no process namespace: the supervisor finds and ends its descendants.
+    way = without_network(processes=False) if network == "none" else ()
     if way is None:
         raise ParameterError(NO_NETWORK)
     sweep()

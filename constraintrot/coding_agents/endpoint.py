@@ -6,6 +6,7 @@ One thread per connection, with the standard library only: a pin's proof runs wi
 import gzip
 import json
 import socketserver
+import zlib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import contextmanager, suppress
@@ -77,13 +78,11 @@ def serving(model: Model, socket: Path | None = None) -> Iterator[int]:
 class _TcpServer(socketserver.ThreadingTCPServer):
     model: Model
     daemon_threads = True
-    block_on_close = False
 
 
 class _UnixServer(socketserver.ThreadingUnixStreamServer):
     model: Model
     daemon_threads = True
-    block_on_close = False
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -97,9 +96,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Print nothing: standard error is the command's own."""
-
-    def address_string(self) -> str:
-        return "loopback"
 
     def handle(self) -> None:
         with suppress(OSError):  # The agent may go at any time.
@@ -116,7 +112,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         try:
-            self._answer(self.path.partition("?")[0], self._body())
+            self._answer(self.path.partition("?")[0], self._data())
         except (OSError, CancelledError):
             self.close_connection = True
         except WindowFullError as full:
@@ -126,24 +122,26 @@ class _Handler(BaseHTTPRequestHandler):
             self._model.broke(error)
             self._send({"error": {"type": "api_error", "message": str(error)}}, 400)
 
-    def _answer(self, path: str, body: Json) -> None:
-        protocol = protocol_of(path)
+    def _answer(self, path: str, data: bytes) -> None:
+        protocol, counted = protocol_of(path), path.endswith(("count_tokens", ":countTokens"))
+        if not protocol and not counted and path != "/tool":
+            self._send(_NOT_HERE, 404)
+            return
+        body = self._json(data)
         if path == "/tool":
             self._send({"text": self._model.tool(body["name"], body["arguments"])})
         elif protocol is not None:
             pending = self._model.ask(read(protocol, body))
             if is_stream(protocol, path, body):
                 answer = self._patiently(pending)
-                for name, data in events(protocol, answer):
+                for name, told in events(protocol, answer):
                     named = f"event: {name}\n" if name else ""
-                    self.wfile.write(f"{named}data: {data}\n\n".encode())
+                    self.wfile.write(f"{named}data: {told}\n\n".encode())
             else:
                 self._send(whole(protocol, pending.result()))
-        elif path.endswith(("count_tokens", ":countTokens")):
+        else:
             size = self._model.size(body)
             self._send({"input_tokens": size, "totalTokens": size})
-        else:
-            self._send(_NOT_HERE, 404)
 
     def _patiently(self, pending: Future[Answer]) -> Answer:
         """Return an answer for a stream, which is kept alive while a slow model thinks."""
@@ -158,18 +156,21 @@ class _Handler(BaseHTTPRequestHandler):
             self._head(200, _EVENTS)
         return answer
 
-    def _body(self) -> Json:
+    def _data(self) -> bytes:
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
-            data = b"".join(self._chunks())
-        else:
-            data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if self.headers.get("Content-Encoding", "").lower() == "gzip":
-            data = gzip.decompress(data)
+            return b"".join(self._chunks())
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+
+    def _json(self, data: bytes) -> Json:
+        """Return a body; an unreadable one must not count as an empty conversation."""
+        coding = self.headers.get("Content-Encoding", "").lower()
         try:
-            body = json.loads(data or b"{}")
-        except ValueError:
-            body = {}
-        return body if isinstance(body, dict) else {}
+            body = json.loads((gzip.decompress(data) if coding == "gzip" else data) or b"{}")
+        except (OSError, EOFError, zlib.error, ValueError) as error:
+            raise ValueError(f"a request cannot be read ({coding} {error})") from None
+        if not isinstance(body, dict):
+            raise ValueError("a request is no JSON object")
+        return body
 
     def _chunks(self) -> Iterator[bytes]:
         while size := int(self.rfile.readline().split(b";")[0], 16):

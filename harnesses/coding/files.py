@@ -5,7 +5,7 @@ where its text goes; nothing here changes a request for that.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +22,6 @@ from constraintrot.coding_agents.wire.messages import ModelRequest
 from constraintrot.defenses.pinning import pinned_block
 from constraintrot.defenses.pinning.pinned_block import PinnedBlock
 from constraintrot.episode.channels.file import PATHS, READ_FILE
-from constraintrot.episode.episode import Episode
 from constraintrot.errors import EpisodeError
 from constraintrot.harnesses.message_match import plain
 
@@ -30,26 +29,17 @@ from constraintrot.harnesses.message_match import plain
 _NUMBER = re.compile(r"^\s*\d+(?:\t|→|: |\| )", re.MULTILINE)
 
 
-def read_in(episode: Episode) -> bool:
-    """Return whether the agent reads a file in the history."""
-    return bool(PATHS.keys() & episode.files.keys())
-
-
-def write(episode: Episode, agent: Agent, place: Place) -> None:
-    """Write an episode's files."""
-    work, home = place.box.work, place.box.home
-    for channel, text in episode.files.items():
-        if channel == "root_file":
-            place.write(work / agent.rule_file, f"{text}\n")
-        elif channel == "memory_file":
-            place.write(home / agent.memory_file, f"{text}\n")
+def write(files: Mapping[str, str], nested: str, agent: Agent, place: Place) -> None:
+    """Write the text of each channel into its file, and ``nested`` beside the nested rule file."""
+    work = place.box.work
+    for channel, text in files.items():
+        path = work / PATHS.get(channel, agent.rule_file)
+        if channel == "memory_file":
+            path = place.box.home / agent.memory_file
         elif channel == "nested_file":
-            path = work / PATHS[channel]
-            place.write(path.parent / agent.rule_file, f"{text}\n")
-            (result,) = (m.text for turn in episode.standing for m in turn.messages[1:2])
-            place.write(path, f"{result}\n")
-        else:
-            place.write(work / PATHS[channel], f"{text}\n")
+            place.write(path, f"{nested}\n")
+            path = path.parent / agent.rule_file
+        place.write(path, f"{text}\n")
 
 
 class Reading:

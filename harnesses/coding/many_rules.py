@@ -21,6 +21,7 @@ from constraintrot.coding_agents.wire.messages import ModelRequest, Usage, with_
 from constraintrot.episode.channels.file import PATHS
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.play_settings import Network
+from constraintrot.harnesses.coding import files
 from constraintrot.harnesses.coding.play import ended_at_fault, serve
 from constraintrot.harnesses.coding.session import Kind, holding, plain_texts
 from constraintrot.harnesses.message_match import plain
@@ -144,7 +145,7 @@ class _Conversation:
         last = kind == "agent" and not reply.tool_calls and not again
         full = last and self.turn == self.script.full and self.agent.full_on != "refusal"
         full |= kind == "summary" and self.agent.full_summary
-        used = self.agent.full if full else len(str(request.body)) // 4
+        used = self.agent.full if full else len(str(request.request.body)) // 4
         return reply, Usage(used, len(reply.text) // 4 + 1)
 
     def _kind(self, request: ModelRequest) -> Kind:
@@ -223,7 +224,9 @@ async def hold(
         reads_files=script.written, delegates=script.delegates, keeps_tail=script.keeps_tail,
     )  # fmt: skip
     if script.written:
-        _write(script.rules, agent, place)
+        written = ("root_file", "memory_file", "file", "nested_file")
+        texts = {name: script.rules[name] for name in written}
+        files.write(texts, "Nothing is recorded yet.", agent, place)
     place.write_tools()
     agent.prepare(place)
     if before is not None:
@@ -250,20 +253,6 @@ async def _said(talk: _Conversation, place: Place) -> None:
         # Some agents run a sub-agent in the background.
         with anyio.move_on_after(_PATIENCE):
             await talk.delegated.wait()
-
-
-def _write(rules: Mapping[str, str], agent: Agent, place: Place) -> None:
-    work = place.box.work
-    nested = work / PATHS["nested_file"]
-    texts = {
-        work / agent.rule_file: rules["root_file"],
-        place.box.home / agent.memory_file: rules["memory_file"],
-        work / PATHS["file"]: rules["file"],
-        nested: "Nothing is recorded yet.",
-        nested.parent / agent.rule_file: rules["nested_file"],
-    }
-    for path, text in texts.items():
-        place.write(path, f"{text}\n")
 
 
 def _check(title: str, talk: _Conversation) -> None:

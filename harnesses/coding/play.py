@@ -22,7 +22,7 @@ from constraintrot.coding_agents.install import Installed, needed
 from constraintrot.coding_agents.wire.answers import Answer, Json
 from constraintrot.coding_agents.wire.conversation import Request
 from constraintrot.coding_agents.wire.messages import ModelRequest, Usage, answer_of
-from constraintrot.episode.channels.file import READ_FILE
+from constraintrot.episode.channels.file import PATHS, READ_FILE
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.harness import HarnessFactory
@@ -116,7 +116,8 @@ def playing(agent: Agent) -> HarnessFactory:
                 place = _place(session, box, installed)
                 if place.reads_files:
                     session.reading = files.Reading(agent, box.work)
-                files.write(episode, agent, place)
+                read = [m.text for turn in episode.standing for m in turn.messages[1:2]]
+                files.write(episode.files, "\n".join(read), agent, place)
                 place.write_tools()
                 agent.prepare(place)
                 if session.pins is not None:
@@ -141,7 +142,7 @@ def _place(session: CodingSession, box: Box, installed: Installed) -> Place:
     # The agent reads files with its own tool; a scenario may have a tool of the same name.
     scenarios = {tool.name for tool in session.offered}
     tools = tuple(one for one in session.tools if one.name != READ_FILE or one.name in scenarios)
-    reads = files.read_in(session.episode)
+    reads = bool(PATHS.keys() & session.episode.files.keys())
     return Place(box, installed, session.system, tools, session.threshold, reads)
 
 

@@ -88,7 +88,7 @@ class CodingSession(Session):
         if self.reading is not None:
             request = self.reading.staged(request)
         kind = self.kind(request)
-        size = count(str(request.body))
+        size = count(str(request.request.body))
         if kind == "summary":
             self.compactions += not self._asked_for_summary
         self._asked_for_summary = kind == "summary"
@@ -155,9 +155,9 @@ class CodingSession(Session):
             "number": len(self._requests) + 1,
             "turn": self.turn,
             "kind": kind,
-            "protocol": request.protocol,
+            "protocol": request.request.protocol,
             "tokens": size,
-            "reported_tokens": usage.total,
+            "reported_tokens": usage.input + usage.output,
             "messages": len(request.messages),
             "tools": len(request.tools),
             "policy_in": holding(plain(self.episode.policy), plain_texts(request.messages)),

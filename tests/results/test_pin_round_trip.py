@@ -8,8 +8,9 @@ import anyio
 import platformdirs
 import pytest
 
-from constraintrot.coding_agents import box, install
+from constraintrot.coding_agents import install
 from constraintrot.coding_agents.catalogue import PACKAGES, Package
+from constraintrot.coding_agents.sandbox import without_network
 from results.tools import pin_round_trip
 from results.tools.pin_round_trip import Trip, table
 
@@ -49,7 +50,7 @@ def test_the_committed_table_has_each_agent_and_nothing_that_went_wrong() -> Non
 @pytest.mark.parametrize("which", PACKAGES, ids=lambda which: which.agent)
 def test_a_pin_comes_and_goes(which: Package, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(install, "folder", lambda: AGENTS)
-    if install.kept(which) is None or box.isolation() is None:
+    if install.kept(which) is None or without_network(processes=False) is None:
         pytest.skip(f"{which.title} is not installed, or this system has no network namespaces")
     trip = anyio.run(pin_round_trip.travel, which, "none")
     assert trip.well, trip

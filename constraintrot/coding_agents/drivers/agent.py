@@ -17,6 +17,7 @@ from constraintrot.coding_agents.catalogue import Package, package
 from constraintrot.coding_agents.drivers import mcp_server
 from constraintrot.coding_agents.install import Installed
 from constraintrot.coding_agents.wire.messages import ModelRequest
+from constraintrot.episode.messages import last_user_text
 
 NativeCall: TypeAlias = tuple[str, dict[str, Any]]
 FullOn: TypeAlias = Literal["reply", "call", "refusal"]
@@ -158,7 +159,7 @@ class Agent(ABC):
         """Return whether a request asks for a summary of the conversation."""
         if self.asks_for_summary is None:
             return not request.tools
-        return self.asks_for_summary.search(request.last_user_text) is not None
+        return self.asks_for_summary.search(last_user_text(request.messages)) is not None
 
     def shaped(self, summary: str) -> str:
         """Return a summary in the form that the agent requires."""

@@ -43,7 +43,10 @@ class Agent:
         asks_trust: whether it asks for the user's trust in a folder before it reads settings
             there, if the user's settings do not decide that; None if it never asks.
         one_file: whether it reads a single file of hooks: that of its working folder, or else
-            the user's, and not those of parent folders.
+            the user's.
+        reads: where it reads a project's settings: in its working ``folder``, also in the
+            ``root`` of that folder's repository, or in all ``parents`` up to this root;
+            ``all parents`` are those up to the disk's root if there is no repository.
     """
 
     package: Package
@@ -63,6 +66,7 @@ class Agent:
     allows: frozenset[Beyond] = frozenset()
     asks_trust: bool | None = None
     one_file: bool = False
+    reads: Literal["folder", "root", "parents", "all parents"] = "folder"
 
     @property
     def name(self) -> str:
@@ -116,6 +120,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
             # The model sees only the beginning of a text of more than 10,000 characters, and a
             # file's name; the difference is for the hook's warnings.
             longest=9_200,
+            reads="root",
             allows=frozenset({"byte order mark"}),
         ),
         Agent(
@@ -129,6 +134,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
             lands="developer message; at the start and after each compaction",
             # In tokens; by default Codex cuts a hook's text at 2,500.
             further={"additionalContextLimit": 30_000},
+            reads="parents",
             by_hand="Codex runs a hook once you have trusted it: start codex, type /hooks, trust it",
         ),
         Agent(
@@ -143,6 +149,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
             by_hand="Copilot CLI takes the text of one hook of an event only, the last one's: a"
             " hook of yours that says something with a turn can be in the way",
             asks_trust=True,
+            reads="root",
         ),
         Agent(
             package=package("opencode"),
@@ -153,6 +160,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
             project_file=".opencode/plugins/constraintrot-pin.js",
             plugin=("run_hook.js", "opencode.js"),
             summarizer_plugin=("run_hook.js", "opencode_summarizer.js"),
+            reads="all parents",
             lands="system; in every request",
             by_hand="opencode fetches the types of plugins from npm once for this folder; where npm"
             " cannot be reached it waits for them at each start, 80 seconds as tried",

@@ -2,17 +2,19 @@
 
 The record of an installation has a mapping for each file: its ``path``, the ``kind`` of
 change, the ``part`` by which ours is recognised, what was ``created`` in the file, the
-``folders`` made for it, and the digests ``before`` and ``after``.
+``folders`` made for it, and its digests: ``before`` without our part, ``after`` with it, and
+``since``, what the last installation found (after a kill it may still be there).
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final
 
 from constraintrot.coding_agents.pins import targets
 from constraintrot.coding_agents.pins.file_edit import (
@@ -27,8 +29,7 @@ from constraintrot.coding_agents.pins.file_edit import (
 from constraintrot.coding_agents.pins.targets import Target
 from constraintrot.files import replace
 
-Files: TypeAlias = Sequence[dict[str, Any]]
-"""A record's entries, one per file."""
+_UNKNOWN: Final = "unknown"
 
 
 @dataclass
@@ -50,27 +51,24 @@ class Edit:
     notes: list[str]
 
     @classmethod
-    def planned(cls, folder: Path, target: Target, files: Files) -> Edit:
+    def planned(cls, folder: Path, target: Target, files: Sequence[dict[str, Any]]) -> Edit:
         """Plan the edit of a target's file."""
         now = read_file(target.path)
-        noted = next((one for one in files if one["path"] == str(target.path)), None)
+        noted = next((one for one in files if one["path"] == str(target.path)), unrecorded(target))
         try:
             base, notes = _base(folder, now, noted)
-            if noted is None:
-                # A command of ours may be left from a pin whose folder was lost.
-                base = targets.without(target.kind, now, target.part, ())
             state = FileState(now.path, now.real, base, now.mode)
             wanted, created = target.put_into(state)
         except PinInstallError as error:
             raise PinInstallError(f"{target.path}: {error}; nothing was changed") from None
         fresh = {
-            "path": str(target.path),
-            "kind": target.kind,
-            "part": target.part,
+            **unrecorded(target),
             "created": created,
-            "folders": noted["folders"] if noted else [],
+            "folders": noted["folders"]
+            or [str(one) for one in reversed(now.real.parents) if not one.exists()],
             "before": digest(base),
             "after": digest(wanted),
+            "since": digest(base if now.data == wanted else now.data),
         }
         return cls(now, base, wanted, fresh, notes)
 
@@ -80,34 +78,47 @@ class Edit:
             replace(folder / _backup(self.noted), self.base, PinInstallError)
         return self.noted
 
+    @property
+    def data(self) -> bytes | None:
+        """The bytes after the change; None for no file."""
+        return self.base if self.wanted is None else self.wanted
+
     def apply(self) -> None:
         """Write the file, or remove it if nothing but ours was in it."""
-        data = self.base if self.wanted is None else self.wanted
-        if data == self.now.data:
+        if self.data == self.now.data:
             return
         if self.noted["kind"] == "plugin" and self.notes:
             # A copy under a name that the agent does not run.
-            replace(self.now.real.with_name(f"{self.now.real.name}.edited"), self.now.data or b"",
-                    PinInstallError, mode=self.now.mode)  # fmt: skip
-        if data is None:
-            remove_file(self.now, [Path(one) for one in self.noted["folders"]])
-        else:
-            made = write_file(self.now, data)
-            self.noted["folders"] = self.noted["folders"] or [str(one) for one in made]
+            replace(_aside(self.now), self.now.data or b"", PinInstallError, mode=self.now.mode)
+        self._write(self.now, self.data)
 
     def undo(self) -> None:
-        """Put the file back as it was before ``apply``."""
-        if self.now.data is None:
-            remove_file(self.now, [Path(one) for one in self.noted["folders"]])
+        """Put the file back as it was before ``apply``, unless it was changed meanwhile."""
+        written = read_file(self.now.path)
+        if written.data == self.data != self.now.data:
+            self._write(written, self.now.data)
+
+    def _write(self, state: FileState, data: bytes | None) -> None:
+        if data is None:
+            remove_file(state, [Path(one) for one in self.noted["folders"]])
         else:
-            write_file(read_file(self.now.path), self.now.data)
+            write_file(state, data)
 
     def diff(self) -> str:
         """Return the change to the file as a unified diff."""
-        return diff(self.now.path, self.now.data, self.base if self.wanted is None else self.wanted)
+        return diff(self.now.path, self.now.data, self.data)
 
 
-def leftover(folder: Path, files: Files, planned: list[Edit]) -> list[Edit]:
+def unrecorded(target: Target) -> dict[str, Any]:
+    """Return the entry of a file without a record, which may hold a part of ours.
+
+    The record was lost, or the file was moved here with our part in it.
+    """
+    kept = {"path": str(target.path), "kind": target.kind, "part": target.part}
+    return {**kept, "created": [], "folders": [], "before": _UNKNOWN, "after": _UNKNOWN}
+
+
+def leftover(folder: Path, files: Sequence[dict[str, Any]], planned: list[Edit]) -> list[Edit]:
     """Return edits that remove our part from recorded files that are not planned any more."""
     kept = {edit.noted["path"] for edit in planned}
     edits = []
@@ -123,13 +134,11 @@ def leftover(folder: Path, files: Files, planned: list[Edit]) -> list[Edit]:
     return edits
 
 
-def _base(
-    folder: Path, now: FileState, noted: dict[str, Any] | None
-) -> tuple[bytes | None, list[str]]:
+def _base(folder: Path, now: FileState, noted: dict[str, Any]) -> tuple[bytes | None, list[str]]:
     """Return a file's bytes without our part, and remarks for the user."""
-    if noted is None or digest(now.data) == noted["before"]:
+    if digest(now.data) == noted["before"]:
         return now.data, []
-    if digest(now.data) == noted["after"]:
+    if digest(now.data) in (noted["after"], noted.get("since", noted["after"])):
         if noted["before"] is None:
             return None, []
         before = (folder / _backup(noted)).read_bytes()
@@ -137,9 +146,11 @@ def _base(
             return before, []
     rest = targets.without(noted["kind"], now, noted["part"], noted["created"])
     if rest == now.data:
+        if noted["before"] == _UNKNOWN:
+            return rest, []
         return rest, [f"{now.path} was changed since, and holds nothing of ours any more"]
     if noted["kind"] == "plugin":
-        return rest, [f"{now.path} was changed since: what it held is in {now.path.name}.edited"]
+        return rest, [f"{now.path} was changed since: what it held is in {_aside(now).name}"]
     return rest, [f"{now.path} was changed since: only our part of it is taken out"]
 
 
@@ -148,13 +159,22 @@ def _backup(noted: dict[str, Any]) -> str:
     return f"before-{name}"
 
 
+def _aside(now: FileState) -> Path:
+    """Return a free name for a plugin that the user edited."""
+    path = now.real
+    while os.path.lexists(path):
+        path = path.with_name(f"{path.name}.edited")
+    return path
+
+
 def apply_all(edits: list[Edit]) -> None:
     done: list[Edit] = []
     try:
         for edit in edits:
-            edit.apply()
             done.append(edit)
-    except PinInstallError:
+            edit.apply()
+    except (PinInstallError, OSError):
         for edit in reversed(done):
-            edit.undo()
+            with suppress(PinInstallError, OSError):
+                edit.undo()
         raise

@@ -117,14 +117,13 @@ def make_folder(folder: Path, mode: int = 0o777) -> None:
         raise PinInstallError(f"cannot make {folder}: {error}") from None
 
 
-def write_file(state: FileState, data: bytes) -> list[Path]:
-    """Replace a file whole, keeping its mode; return the folders that were made, outermost first.
+def write_file(state: FileState, data: bytes) -> None:
+    """Replace a file whole, keeping its mode, and make its folders.
 
     Raises:
         PinInstallError: the file was changed since it was read, or cannot be written; it is then
             left alone.
     """
-    made = [parent for parent in reversed(state.real.parents) if not parent.exists()]
     make_folder(state.real.parent)
     if read_file(state.path).data != state.data:
         raise PinInstallError(f"{state.path} was changed meanwhile; try again")
@@ -132,7 +131,6 @@ def write_file(state: FileState, data: bytes) -> list[Path]:
     replace(state.real, data, PinInstallError, mode=state.mode)
     if owner is not None and hasattr(os, "chown") and os.geteuid() == 0:
         os.chown(state.real, owner.st_uid, owner.st_gid)
-    return made
 
 
 def remove_file(state: FileState, folders: list[Path]) -> None:

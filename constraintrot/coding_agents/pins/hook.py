@@ -38,7 +38,8 @@ TOGETHER_SECONDS = 10
 LONGEST_RECEIPTS = 4_000_000
 LARGEST_RULES = 16 * 1024 * 1024
 LONGEST_REASON = 300
-RECOMPILE_SECONDS = 10
+# An agent waits for 20 seconds, and is told nothing by a hook that takes longer.
+LONGEST_WAIT = 10
 FAULT = (
     "WARNING from constraintrot, which keeps this session's standing policies: {reason}.{rest}"
     " Tell the user this before you do anything else, and do nothing that cannot be undone"
@@ -49,8 +50,12 @@ NONE_KNOWN = " No policy could be read, though there are some."
 
 
 @contextlib.contextmanager
-def held(path: str) -> Iterator[None]:
-    """Hold a lock file; without lock support, as on Windows, go on unlocked."""
+def held(path: str, until: float) -> Iterator[None]:
+    """Hold a lock file; without lock support, as on Windows, go on unlocked.
+
+    Raises:
+        OSError: another process holds it until a time of the monotonic clock.
+    """
     try:
         import fcntl
     except ImportError:
@@ -58,7 +63,14 @@ def held(path: str) -> Iterator[None]:
         return
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise TimeoutError(f"another process still holds {path}") from None
+            time.sleep(0.005)
         yield
     finally:
         os.close(handle)
@@ -97,11 +109,11 @@ def load(folder: str) -> dict[str, Any]:
     return compiled
 
 
-def recompile(folder: str) -> dict[str, Any]:
+def recompile(folder: str, until: float) -> dict[str, Any]:
     """Compile the rules in a process that has the package; one of concurrent hooks does it."""
     import subprocess
 
-    with held(os.path.join(folder, "compile.lock")):
+    with held(os.path.join(folder, "compile.lock"), until):
         compiled = load(folder)
         if not changed(folder, compiled):
             return compiled
@@ -110,7 +122,7 @@ def recompile(folder: str) -> dict[str, Any]:
                 [*compiled["recompile"], folder],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=RECOMPILE_SECONDS,
+                timeout=until - time.monotonic(),
                 check=False,
                 cwd=folder,
             )
@@ -122,14 +134,14 @@ def recompile(folder: str) -> dict[str, Any]:
     return load(folder)
 
 
-def current(folder: str) -> tuple[dict[str, Any] | None, str]:
-    """Return the compiled rules (or None) and the fault (or an empty text)."""
+def current(folder: str, until: float) -> tuple[dict[str, Any] | None, str]:
+    """Return the compiled rules (or None) and the fault (or an empty text) in a limited time."""
     try:
         compiled = load(folder)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         return None, f"the compiled policies cannot be read ({error})"
     try:
-        return (recompile(folder) if changed(folder, compiled) else compiled), ""
+        return (recompile(folder, until) if changed(folder, compiled) else compiled), ""
     except (OSError, ValueError, KeyError, TypeError) as error:
         # This forces a new revision once they can be read: agents drop a text that they know.
         with contextlib.suppress(OSError), open(os.path.join(folder, "fault"), "w"):
@@ -197,7 +209,9 @@ def noted(place: str) -> tuple[list[str], float]:
         return ["", "", ""], 0.0
 
 
-def said_already(place: str, mark: str, agent: str, name: str, event: dict[str, object]) -> bool:
+def said_already(
+    place: str, mark: str, agent: str, name: str, event: dict[str, object], until: float
+) -> bool:
     """Return whether the session has been handed a text already; if not, note it as handed.
 
     Args:
@@ -206,6 +220,7 @@ def said_already(place: str, mark: str, agent: str, name: str, event: dict[str, 
         agent: the agent's name.
         name: the event's name.
         event: the event, as the agent sent it.
+        until: the time of the monotonic clock to wait for.
     """
     mine = [mark, HERE, name]
     unchanged = name in ONLY_CHANGES or event.get("source") == "resume"
@@ -218,7 +233,7 @@ def said_already(place: str, mark: str, agent: str, name: str, event: dict[str, 
         # Each turn repeats the text until the system prompt has it.
         unchanged = unchanged and (begun == mark or name != "UserPromptSubmit")
     try:
-        with held(place + ".lock"):
+        with held(place + ".lock", until):
             known, at = noted(place)
             recent = time.time() - at < TOGETHER_SECONDS
             by_other = recent and known[1] != HERE and known[2] == name
@@ -251,9 +266,10 @@ def write_receipt(folder: str, fields: dict[str, object]) -> None:
         os.replace(path, path + ".1")
 
 
-def flat(agent: str, text: str) -> dict[str, str]:
-    """Return the text at the top level, for the agents that read it there."""
-    return {"additionalContext": text} if agent in FLAT else {}
+def handed(agent: str, name: str, text: str) -> dict[str, object]:
+    """Return the answer to an event that hands an agent a text."""
+    top = {"additionalContext": text} if agent in FLAT else {}
+    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}, **top}
 
 
 def name_of(event: dict[str, object]) -> str:
@@ -266,12 +282,13 @@ def answer(folder: str, agent: str, event: dict[str, object]) -> dict[str, objec
     """Return the answer that is printed for an event."""
     name = name_of(event)
     session = str(event.get("session_id") or "")
-    compiled, fault = current(folder)
+    until = time.monotonic() + LONGEST_WAIT
+    compiled, fault = current(folder, until)
     text = handed_out(compiled, fault)
     lists = {folder: (compiled, fault)}
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, LookupError):
         # A fault of the other scope is reported by its own hook.
-        lists |= {other: current(other) for other in beside(folder, compiled, event)}
+        lists |= {other: current(other, until) for other in beside(folder, compiled, event)}
     # The user's pins first, whichever hook hands them out.
     first, *_ = ordered = sorted(lists, key=lambda one: "-user-" not in os.path.basename(one))
     whole = "\n\n".join(handed_out(*lists[one]) for one in ordered)
@@ -281,14 +298,13 @@ def answer(folder: str, agent: str, event: dict[str, object]) -> dict[str, objec
     else:
         first = folder
     mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    called = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    # A sub-agent has the session's id, and a context of its own.
+    who = session + str(event.get("agent_id") or "")
+    called = hashlib.sha256(who.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     place = os.path.join(first, "sessions", called)
-    if session and said_already(place, mark, agent, name, event):
+    if session and said_already(place, mark, agent, name, event, until):
         return {}
-    out: dict[str, object] = {
-        "hookSpecificOutput": {"hookEventName": name, "additionalContext": text},
-        **flat(agent, text),
-    }
+    out = handed(agent, name, text)
     receipt = {
         "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "agent": agent,
@@ -327,11 +343,8 @@ def main() -> None:
     except Exception as error:
         reason = f"its hook failed ({type(error).__name__}: {error})"
         text = FAULT.format(reason=reason, rest=NONE_KNOWN)
-        out = {
-            "hookSpecificOutput": {"hookEventName": name_of(event), "additionalContext": text},
-            "systemMessage": "constraintrot: " + reason,
-            **flat(agent, text),
-        }
+        out = handed(agent, name_of(event), text)
+        out["systemMessage"] = "constraintrot: " + reason
     if out:
         sys.stdout.write(json.dumps(out) + "\n")
 

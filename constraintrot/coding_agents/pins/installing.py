@@ -8,6 +8,7 @@ changes. The settings get only a command that starts the hook.
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from constraintrot.coding_agents.pins.compiled import (
     source_of,
     write_compiled,
 )
-from constraintrot.coding_agents.pins.edits import Edit, apply_all, leftover
+from constraintrot.coding_agents.pins.edits import Edit, apply_all, leftover, unrecorded
 from constraintrot.coding_agents.pins.file_edit import (
     PinInstallError,
     check_writable,
@@ -40,7 +41,7 @@ from constraintrot.coding_agents.pins.record import (
 )
 from constraintrot.defenses.operator.pin_list import LARGEST, looks_signed
 from constraintrot.errors import ConstraintRotError
-from constraintrot.files import held, replace
+from constraintrot.files import LONGEST_WAIT, held, replace
 
 _KEY_BYTES: Final = 32
 
@@ -116,10 +117,16 @@ def _install(
     pin: Pin, source: Source | None, summarizer: bool, heading: str, *, write: bool
 ) -> Change:
     folder = pin.folder
-    source = source or _source_before(folder)
-    record = read_record(folder) or Record(pin.agent.name, pin.scope, str(pin.project))
+    known = read_record(folder)
+    if source is None and known is None:
+        raise PinInstallError("name the rules with --rules FILE or --seeds DIR")
+    source = source or source_of(read_compiled(folder))
+    record = known or Record(pin.agent.name, pin.scope, str(pin.project))
     if write:
-        _make_pin_folder(folder)
+        for made in (folder, folder / "sessions"):
+            make_folder(made, 0o700)
+        if not (folder / "key").exists():
+            replace(folder / "key", secrets.token_bytes(_KEY_BYTES), PinInstallError)
     key = (folder / "key").read_bytes() if write else bytes(_KEY_BYTES)
     compiled = compile_rules(folder, source, key, pin.agent.longest, heading, pin.named, note=write)
     edits = [
@@ -134,44 +141,41 @@ def _install(
             raise PinInstallError(
                 f"{edit.now.path} is a link out of the project, to {edit.now.real}; remove it"
             )
+    own = pin.agent.settings("user", pin.project, pin.home)
+    if pin.scope == "project" and os.path.realpath(pin.settings) == os.path.realpath(own):
+        raise PinInstallError(f"{own} is of your own settings: pin with --user")
     if write:
         _write_state(folder, compiled)
         record.summarizer = summarizer
-        _carry_out(folder, record, edits)
+        # Recorded before the settings change, so that a kill leaves no unrecorded change.
+        record.files = [edit.prepared(folder) for edit in edits if edit.wanted is not None]
+        write_record(folder, record)
+        apply_all(edits)
     return Change.of(edits, folder)
-
-
-def _carry_out(folder: Path, record: Record, edits: list[Edit]) -> None:
-    """Make all changes or none, and record them."""
-    # Recorded before the settings change, so that a kill leaves no unrecorded change.
-    record.files = [edit.prepared(folder) for edit in edits if edit.wanted is not None]
-    write_record(folder, record)
-    apply_all(edits)
-    record.files = [edit.noted for edit in edits if edit.wanted is not None]
-    write_record(folder, record)
 
 
 def _uninstall(pin: Pin, *, write: bool) -> Change:
     folder = pin.folder
     record = read_record(folder)
-    if record is None:
+    edits = leftover(folder, record.files if record else _possible(pin), [])
+    if record is None and not any(edit.diff() for edit in edits):
         raise PinInstallError(
             f"no pin for {pin.agent.title} is installed in {pin.settings};"
             " constraintrot pin status lists those that are"
         )
-    edits = leftover(folder, record.files, [])
     for edit in edits:
         check_writable(edit.now)
     if write:
         apply_all(edits)
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=record is None)
     return Change.of(edits, folder)
 
 
-def _source_before(folder: Path) -> Source:
-    if read_record(folder) is None:
-        raise PinInstallError("name the rules with --rules FILE or --seeds DIR")
-    return source_of(read_compiled(folder))
+def _possible(pin: Pin) -> list[dict[str, Any]]:
+    """Return an entry for each file that may hold a part of ours, without a record of it."""
+    summarizer = pin.agent.name == "codex"
+    every = targets.of(pin.agent, pin.settings, pin.folder, {"text": ""}, summarizer)
+    return [unrecorded(target) for target in every]
 
 
 def source_named(path: Path) -> Source:
@@ -189,18 +193,11 @@ def source_in(project: Path) -> Source | None:
     return Source("repository", file) if os.path.lexists(file) else None
 
 
-def _make_pin_folder(folder: Path) -> None:
-    for made in (folder, folder / "sessions"):
-        make_folder(made, 0o700)
-    if not (folder / "key").exists():
-        replace(folder / "key", secrets.token_bytes(_KEY_BYTES), PinInstallError)
-
-
 def _write_state(folder: Path, compiled: dict[str, Any]) -> None:
     program = Path(__file__).with_name("hook.py").read_bytes()
     replace(folder / "hook.py", program, PinInstallError)
     # A running hook may compile the same rules.
-    with hook.held(str(folder / "compile.lock")):
+    with hook.held(str(folder / "compile.lock"), time.monotonic() + LONGEST_WAIT):
         write_compiled(folder, compiled)
 
 

@@ -12,6 +12,7 @@ import platformdirs
 
 from constraintrot.coding_agents.pins.agents import Agent, Scope, agent_named
 from constraintrot.coding_agents.pins.file_edit import PinInstallError
+from constraintrot.coding_agents.pins.owners import repository_at
 from constraintrot.files import replace
 
 RECORD: Final = "install.json"
@@ -93,8 +94,12 @@ class Record:
     def applies(self, here: Path) -> bool:
         """Return whether an agent that works in a folder reads the settings of this pin."""
         place, project = here.resolve(), Path(self.project).resolve()
-        one_file = agent_named(self.agent).one_file
-        within = place == project if one_file else place.is_relative_to(project)
+        reads = agent_named(self.agent).reads
+        root = repository_at(place) or Path(place.anchor if reads == "all parents" else place)
+        if reads.endswith("parents"):
+            within = place.is_relative_to(project) and project.is_relative_to(root)
+        else:
+            within = project in (place, root if reads == "root" else place)
         return not self.elsewhere and (self.scope == "user" or within)
 
     @property

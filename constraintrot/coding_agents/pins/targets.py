@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 from constraintrot.coding_agents.pins import settings_edit
 from constraintrot.coding_agents.pins.agents import Agent
 from constraintrot.coding_agents.pins.file_edit import FileState, PinInstallError
-from constraintrot.coding_agents.pins.hook import flat
+from constraintrot.coding_agents.pins.hook import handed
 
 Kind: TypeAlias = Literal["hooks", "plugin", "prompt"]
 
@@ -32,6 +32,11 @@ _SUMMARY: Final = (
     " what was asked, what was done and decided, what is open, and every rule that the user gave."
     " Then repeat these policies word for word:\n\n"
 )
+# Codex writes a new key of the user's before the comment that ends ours.
+_OURS: Final = re.compile(
+    rf"""^(?:# constraintrot pin: (?:begin|end)|compact_prompt = "{_SUMMARY[:37]}.*)\r?\n?""",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,8 @@ class Target:
     Attributes:
         kind: of the change.
         path: of the file.
-        part: a text that only our part of the file holds.
+        part: a text that only our part of the file holds, also if it is from another machine or
+            folder, or of a pin whose own folder was lost.
         value: the entries by event, or the text.
         agent: whose file it is.
     """
@@ -82,7 +88,8 @@ def of(
             f"{agent.title} has no setting that tells its summarizer something; leave"
             " --summarizer-prompt out"
         )
-    hook, part = str(folder / "hook.py"), f"{folder.name}/hook.py"
+    hook = str(folder / "hook.py")
+    part = f"constraintrot/pins/{folder.name.rpartition('-')[0]}-"
     if agent.plugin:
         names = agent.summarizer_plugin if summarizer else agent.plugin
         return [Target("plugin", settings, part, _plugin(agent, names, hook), agent)]
@@ -107,7 +114,7 @@ def without(kind: Kind, state: FileState, part: str, created: Collection[str]) -
         return None if json.dumps(part)[1:-1] in state.text else state.data
     if kind == "hooks":
         return state.encoded(settings_edit.without_hooks(state.text, part, created))
-    return state.encoded(_without_prompt(state.text))
+    return state.encoded(_OURS.sub("", state.text))
 
 
 def command(agent: Agent, event: str, hook: str) -> str:
@@ -119,10 +126,7 @@ def command(agent: Agent, event: str, hook: str) -> str:
     for path in (sys.executable, hook):
         if "$" in path or not path.isprintable():
             raise PinInstallError(f"the path {path!a} holds a character that agents replace")
-    told = {"hookEventName": event, "additionalContext": LOST}
-    lost = json.dumps(
-        {"hookSpecificOutput": told, "systemMessage": SHORT, **flat(agent.name, LOST)}
-    )
+    lost = json.dumps({**handed(agent.name, event, LOST), "systemMessage": SHORT})
     return f"{shlex.join(words(agent, hook))} || printf %s {shlex.quote(lost)}"
 
 
@@ -161,11 +165,6 @@ def _with_prompt(text: str, prompt: str) -> str:
     if toml_of(made) != {**known, "compact_prompt": prompt}:
         raise PinInstallError("the prompt cannot be written as TOML")
     return made
-
-
-def _without_prompt(text: str) -> str:
-    start, end = text.find(_BEGIN), text.find(_END)
-    return text if start < 0 or end < start else text[:start] + text[end + len(_END) :]
 
 
 def toml_of(text: str) -> dict[str, Any]:

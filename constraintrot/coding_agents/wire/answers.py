@@ -187,8 +187,12 @@ def _responses_events(response: Json) -> Iterator[Json]:
         yield event("response.output_item.added", output_index=at, item=started)
         where = {"item_id": item["id"], "output_index": at}
         if item["type"] == "message":
-            text = item["content"][0]["text"]
-            yield event("response.output_text.delta", **where, content_index=0, delta=text)
+            (part,) = item["content"]
+            where["content_index"] = 0
+            yield event("response.content_part.added", **where, part=part | {"text": ""})
+            yield event("response.output_text.delta", **where, delta=part["text"])
+            yield event("response.output_text.done", **where, text=part["text"])
+            yield event("response.content_part.done", **where, part=part)
         else:
             given = item["arguments"]
             yield event("response.function_call_arguments.done", **where, arguments=given)
@@ -254,10 +258,6 @@ def _gemini(answer: Answer) -> Json:
     }
 
 
-def _gemini_events(content: Json) -> Iterator[Json]:
-    yield content
-
-
 _ENDINGS: Final[Mapping[str, Protocol]] = {
     "/chat/completions": "chat",
     "/responses": "responses",
@@ -275,5 +275,5 @@ _EVENTS: Final[Mapping[Protocol, Callable[[Json], Iterator[Json]]]] = {
     "messages": _messages_events,
     "responses": _responses_events,
     "chat": _chat_events,
-    "gemini": _gemini_events,
+    "gemini": lambda content: iter([content]),
 }

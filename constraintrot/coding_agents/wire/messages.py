@@ -14,9 +14,8 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 
-from constraintrot.coding_agents.wire.answers import Answer, Call, Json, Protocol
+from constraintrot.coding_agents.wire.answers import Answer, Call
 from constraintrot.coding_agents.wire.conversation import Offered, Request, Said
-from constraintrot.episode.messages import last_user_text
 
 
 @dataclass(frozen=True)
@@ -25,11 +24,6 @@ class Usage:
 
     input: int
     output: int
-
-    @property
-    def total(self) -> int:
-        """Input and output tokens."""
-        return self.input + self.output
 
 
 @dataclass(frozen=True)
@@ -60,21 +54,6 @@ class ModelRequest:
         return replace(
             self, messages=[_called_less(one, names) for one in self.messages], tools=tools
         )
-
-    @property
-    def protocol(self) -> Protocol:
-        """The API."""
-        return self.request.protocol
-
-    @property
-    def body(self) -> Json:
-        """The request's JSON body."""
-        return self.request.body
-
-    @property
-    def last_user_text(self) -> str:
-        """The text of the user's last message; empty if there is none."""
-        return last_user_text(self.messages)
 
 
 def answer_of(request: Request, reply: ChatMessageAssistant, usage: Usage) -> Answer:

@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -301,6 +302,39 @@ def test_the_lists_of_two_scopes_are_said_once_and_replace_their_own_only(
     assert "project's" not in said(fire(folders["user"], elsewhere))
     uninstall(Pin(AGENTS["claude"], "user", project))
     assert "Amended." not in said(fire(folders["project"], here))
+
+
+def test_a_sub_agent_does_not_take_an_amendment_away_from_the_session(
+    pinned: Pinned, rules: Path
+) -> None:
+    folder = pinned().folder
+    assert said(fire(folder, START))
+    within = {"hook_event_name": "PostToolUse", "session_id": "s", "agent_id": "a1"}
+    assert RULE in said(fire(folder, within))
+    rules.write_text("Never delete a file.\n", encoding="utf-8")
+    for event in (within, PROMPT, {**within, "agent_id": "a2"}):
+        assert "Never delete" in said(fire(folder, event))
+        assert fire(folder, event) == {}
+
+
+def test_rules_that_take_too_long_are_told_while_the_agent_waits(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hook, "LONGEST_WAIT", 1)
+    project = tmp_path / "project"
+    folders = both(project, tmp_path)
+    for scope, folder in folders.items():
+        compiled = json.loads((folder / "compiled.json").read_text())
+        compiled["recompile"] = ["sh", "-c", "exec sleep 20"]
+        (folder / "compiled.json").write_text(json.dumps(compiled))
+        (tmp_path / f"{scope}.txt").write_text("Amended.\n")
+    events = [{**PROMPT, "cwd": str(project), "session_id": str(number)} for number in range(4)]
+    begun = time.monotonic()
+    with ThreadPoolExecutor(4) as pool:
+        user = str(folders["user"])
+        answers = list(pool.map(lambda event: hook.answer(user, "claude", event), events))
+    assert time.monotonic() - begun < 10
+    assert all(said(one).count("the last ones that could be read") == 2 for one in answers)
 
 
 def test_hooks_at_once_after_an_amendment_hand_out_the_new_text(

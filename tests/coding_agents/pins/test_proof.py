@@ -238,7 +238,8 @@ def test_both_scopes_are_shown_and_what_of_them_is_in_force(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rules: Path
 ) -> None:
     project = tmp_path / "project"
-    (project / "below").mkdir(parents=True)
+    for name in ("below", ".git"):
+        (project / name).mkdir(parents=True)
     scopes: tuple[Scope, ...] = ("user", "project")
     for scope in scopes:
         install(Pin(AGENTS["claude"], scope, project), Source("rules", rules))
@@ -255,7 +256,7 @@ def test_both_scopes_are_shown_and_what_of_them_is_in_force(
     user, both = "the list 'user', revision 1", "and the list 'project', revision 1\n"
     assert shown["below"].endswith(f"  Claude Code: {user} {both}")
     assert shown[tmp_path.name].endswith(f"  Claude Code: {user}\n")
-    assert f"holds in {project}, which this folder is not in" in shown[tmp_path.name]
+    assert f"holds in {project}, and is not read in this folder" in shown[tmp_path.name]
 
 
 def test_every_file_of_a_user_s_hooks_is_played(home: Path, pinned: Pinned, tmp_path: Path) -> None:

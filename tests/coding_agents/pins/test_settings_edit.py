@@ -52,12 +52,6 @@ def test_settings_without_comments_come_back_to_the_byte() -> None:
     assert without_hooks(installed, "/a b/hook.py", created_by(text, ENTRIES)) == text
 
 
-def test_a_blank_file_is_an_empty_object() -> None:
-    assert json.loads(with_hooks(" \n", ENTRIES)) == {
-        "hooks": {event: [entry] for event, entry in ENTRIES.items()}
-    }
-
-
 def test_a_command_that_the_user_put_beside_ours_stays() -> None:
     mine = {"type": "command", "command": "mine"}
     shared = {"hooks": [OURS["hooks"][0], mine]}

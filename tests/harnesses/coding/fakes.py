@@ -6,11 +6,12 @@ import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
-from constraintrot.coding_agents.box import Program, isolation
+from constraintrot.coding_agents.box import Program
 from constraintrot.coding_agents.catalogue import Package
 from constraintrot.coding_agents.drivers.agent import Agent, Dialogue, FullOn, NativeCall, Place
 from constraintrot.coding_agents.install import Installed
 from constraintrot.coding_agents.pins import agents
+from constraintrot.coding_agents.sandbox import without_network
 from constraintrot.evaluation.harness import FRAMEWORK_HOOKS, harness
 from constraintrot.evaluation.play_settings import Network
 from constraintrot.harnesses.coding.play import playing
@@ -24,7 +25,7 @@ HOOK = agents.Agent(
 )  # fmt: skip
 APIS = ("chat", "responses", "messages", "gemini")
 # Where the system cannot do without a network, the fakes have one: they run nothing of a model's.
-NETWORK: Network = "host" if isolation() is None else "none"
+NETWORK: Network = "host" if without_network(processes=False) is None else "none"
 
 
 class Fake(Agent):

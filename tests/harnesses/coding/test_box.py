@@ -16,12 +16,13 @@ import pytest
 
 from constraintrot.coding_agents import box, inside
 from constraintrot.coding_agents.box import PREFIX, Box, opened
+from constraintrot.coding_agents.sandbox import without_network
 from constraintrot.errors import EpisodeError, ParameterError
 from tests.harnesses.coding.fakes import NETWORK, commands
 from tests.helpers import soaked
 
 NAMESPACES = pytest.mark.skipif(
-    box.isolation() is None, reason="this system has no network namespaces for us"
+    without_network(processes=False) is None, reason="this system has no network namespaces for us"
 )
 KILLS = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]
 REPOSITORY = Path(__file__).parents[3]
@@ -161,7 +162,7 @@ def test_a_supervisor_that_does_not_start_is_an_error_in_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # As a limit of time it would leave the sample to be scored.
-    monkeypatch.setattr(box, "isolation", lambda: (shutil.which("false"),))
+    monkeypatch.setattr(box, "without_network", lambda **_: (shutil.which("false"),))
 
     async def nothing() -> None:
         async with opened("none"):
@@ -174,7 +175,7 @@ def test_a_supervisor_that_does_not_start_is_an_error_in_words(
 def test_without_namespaces_it_is_refused_unless_the_user_says_otherwise(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(box, "isolation", lambda: None)
+    monkeypatch.setattr(box, "without_network", lambda **_: None)
     with pytest.raises(ParameterError, match="give -T network=host"):
         box.check_network("none")
     with pytest.warns(UserWarning, match="with this machine's network within its reach"):

@@ -7,9 +7,10 @@ from typing import Any
 import platformdirs
 import pytest
 
-from constraintrot.coding_agents import box, install
+from constraintrot.coding_agents import install
 from constraintrot.coding_agents.catalogue import package
 from constraintrot.coding_agents.pins.agents import agent_named
+from constraintrot.coding_agents.sandbox import without_network
 from constraintrot.harnesses.coding import files, play
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted, violated
@@ -24,7 +25,7 @@ PROGRAM = AGENTS / "codex" / CODEX.version / "node_modules/.bin/codex"
 def _codex(monkeypatch: pytest.MonkeyPatch, _fake_agents: None) -> None:
     if not os.access(PROGRAM, os.X_OK):
         pytest.skip(f"Codex CLI {CODEX.version} is not installed: make agents")
-    if box.isolation() is None:
+    if without_network(processes=False) is None:
         pytest.skip("this system has no network namespaces for us")
     monkeypatch.setattr(install, "folder", lambda: AGENTS)
     monkeypatch.setattr(play, "needed", install.needed)

@@ -1,12 +1,14 @@
 """Requests of coding agents, as they write them, read as messages; and what is answered."""
 
 import json
-from typing import Any
+from http.client import HTTPConnection
+from typing import Any, ClassVar
 
 import pytest
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall
 
+from constraintrot.coding_agents.endpoint import serving
 from constraintrot.coding_agents.wire import answers
 from constraintrot.coding_agents.wire.answers import Protocol
 from constraintrot.coding_agents.wire.messages import ModelRequest, Usage, answer_of
@@ -29,15 +31,15 @@ def made(message: ChatMessage) -> list[ToolCall]:
 
 def answered(request: ModelRequest) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The answer whole, and the events of its stream."""
-    answer = answer_of(request.request, REPLY, USAGE)
-    lines = list(answers.events(request.protocol, answer))
+    protocol, answer = request.request.protocol, answer_of(request.request, REPLY, USAGE)
+    lines = list(answers.events(protocol, answer))
     # The API's own end of a stream.
-    done = [("", "[DONE]")] if request.protocol == "chat" else []
+    done = [("", "[DONE]")] if protocol == "chat" else []
     events = [json.loads(data) for _, data in lines[: len(lines) - len(done)]]
     assert lines[len(events) :] == done
     names = [name for name, _ in lines[: len(events)]]
     assert names == [event.get("type", "") for event in events]
-    return answers.whole(request.protocol, answer), events
+    return answers.whole(protocol, answer), events
 
 
 def told(request: ModelRequest) -> list[tuple[str, str]]:
@@ -117,6 +119,10 @@ def test_items_namespaces_and_developer_messages() -> None:  # Codex
     whole, events = answered(request)
     assert (whole["output"][1]["namespace"], whole["output"][1]["name"]) == ("mcp__office", "send")
     assert events[-1]["response"]["usage"]["total_tokens"] == 9
+    # OpenAI's client gives up at a text without its part.
+    kinds = " ".join(event["type"].removeprefix("response.") for event in events)
+    part = "content_part.added output_text.delta output_text.done content_part.done"
+    assert part in kinds
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -150,7 +156,7 @@ def test_chat_completions() -> None:  # opencode, pi
     request = read("chat", body)
     assert [m.role for m in request.messages] == ["system", "user", "assistant", "tool"]
     assert made(request.messages[2])[0].parse_error
-    assert request.last_user_text == "Go"
+    assert told(request)[1] == ("user", "Go")
     _, (first, last, usage) = answered(request)
     assert first["choices"][0]["delta"]["tool_calls"][0]["function"]["name"] == "office_send"
     assert last["choices"][0]["finish_reason"] == "tool_calls"
@@ -185,3 +191,23 @@ def test_parts_without_ids_are_matched_in_order() -> None:  # Gemini CLI
     parts = event["candidates"][0]["content"]["parts"]
     assert [part.get("text") for part in parts] == ["I send it.", None]
     assert parts[1]["functionCall"]["name"] == "mcp_office_send"
+
+
+def test_an_unreadable_body_is_a_fault_and_no_empty_conversation() -> None:
+    class Broken:
+        faults: ClassVar[list[Exception]] = []
+
+        def broke(self, error: Exception) -> None:
+            self.faults.append(error)
+
+    model: Any = Broken()
+    bodies = [(b"{", {}), (b"[]", {}), (b"x", {"Content-Encoding": "gzip"}), (b"\x28\xb5", {})]
+    with serving(model) as port:
+        for body, headers in bodies:
+            asked = HTTPConnection("127.0.0.1", port)
+            asked.request("POST", "/v1/messages", body, headers)
+            assert asked.getresponse().status == 400
+        asked = HTTPConnection("127.0.0.1", port)
+        asked.request("POST", "/telemetry", b"{")
+        assert asked.getresponse().status == 404
+    assert ["a request" in str(one) for one in model.faults] == [True] * len(bodies)
