@@ -92,7 +92,11 @@ class Comparison:
 
     @property
     def weakest(self) -> float:
-        """The largest p-value over the extremes."""
+        """The largest p-value over all values of the unknown outcomes."""
+        nets = [one.only_b - one.only_a for one in self.extremes]
+        # Between two directions there are values that show none.
+        if nets and min(nets) <= 0 <= max(nets):
+            return 1.0
         return max(one.p_value for one in (self, *self.extremes))
 
     def adjusted_to(self, adjusted: float | None, weakest: float | None) -> Comparison:
