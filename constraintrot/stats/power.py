@@ -38,7 +38,7 @@ class Power:
         detectable: the smallest share of pairs that differ, all in the same direction, that
             is found with ``power``; None if not even a difference in all pairs is.
         needed: number of variants that find the observed difference with ``power``; None if
-            the arms do not differ, or the search for the number passes ``MOST``.
+            the arms do not differ, or it is more than ``MOST``.
         power: probability that the rule finds the difference.
     """
 
@@ -147,8 +147,8 @@ def detectable(n: int, rule: Rule, agreeing: float = 0.0) -> float | None:
     return high / 1000
 
 
-def needed(shares: Sequence[float], rule: Rule, *, power: float = POWER) -> int | None:
-    """Return the number of variants from which on the rule decides yes with ``power``.
+def needed(shares: Sequence[float], rule: Rule) -> int | None:
+    """Return the number of variants from which on the rule decides yes with ``POWER``.
 
     Counts are whole, so power does not rise steadily with n: the result is the least
     number above which no examined one, up to twice as many, falls short.
@@ -156,20 +156,19 @@ def needed(shares: Sequence[float], rule: Rule, *, power: float = POWER) -> int 
     Args:
         shares: true probability of each of a table's categories.
         rule: the rule.
-        power: probability that the rule decides yes.
 
     Returns:
-        The number; None if the search, which doubles a first bound, passes ``MOST``.
+        The number; None if it is more than ``MOST``.
     """
 
     def finds(n: int) -> bool:
-        return chance(shares, n, rule) >= power
+        return chance(shares, n, rule) >= POWER
 
     high = 1
     while not (finds(high) and finds(2 * high)):
-        high *= 2
-        if high > MOST:
+        if high == MOST:
             return None
+        high = min(2 * high, MOST)
     low = high // 2
     while high - low > 1:
         step = max(1, (high - low) // _STEPS)

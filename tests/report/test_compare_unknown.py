@@ -302,7 +302,7 @@ def test_the_number_is_said_beforehand() -> None:
     limited = plan("--no-worse", ".05", "--at-most", ".05", "--margin", ".05", "--assume", "0", "0")
     assert limited.stdout.count("| 72       |") == 3
     assert "independent" in limited.stdout
-    assert "none is enough" in plan("--at-most", ".05", "--assume", ".5", ".5").stdout
+    assert "none up to 100,000 is enough" in plan("--at-most", ".05", "--assume", ".5", ".5").stdout
     assert plan("logs").exit_code == 2
     assert call("--b", "defense=pin").exit_code == 2
     assert call("logs", *ARMS, "--assume", "0", "0").exit_code == 2
