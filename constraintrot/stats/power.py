@@ -147,8 +147,8 @@ def detectable(n: int, rule: Rule, agreeing: float = 0.0) -> float | None:
     return high / 1000
 
 
-def needed(shares: Sequence[float], rule: Rule) -> int | None:
-    """Return the number of variants from which on the rule decides yes with ``POWER``.
+def needed(shares: Sequence[float], rule: Rule, *, power: float = POWER) -> int | None:
+    """Return the number of variants from which on the rule decides yes with ``power``.
 
     Counts are whole, so power does not rise steadily with n: the result is the least
     number above which no examined one, up to twice as many, falls short.
@@ -156,13 +156,14 @@ def needed(shares: Sequence[float], rule: Rule) -> int | None:
     Args:
         shares: true probability of each of a table's categories.
         rule: the rule.
+        power: probability that the rule decides yes.
 
     Returns:
         The number; None if it is more than ``MOST``.
     """
 
     def finds(n: int) -> bool:
-        return chance(shares, n, rule) >= POWER
+        return chance(shares, n, rule) >= power
 
     high = 1
     while not (finds(high) and finds(2 * high)):
