@@ -40,7 +40,7 @@ def ours(n: int, each: int, yes_or_no: bool = True) -> float:
     start = time.perf_counter()
     found = clusters.group([values], labels)
     if yes_or_no:
-        limits = rate_limits(found.column(0), found.sizes, draw=drawer(RESAMPLES, 0))
+        limits = rate_limits(found.column(0), found.sizes, draw=drawer(0))
         assert limits.resampled
         return time.perf_counter() - start
     totals = np.column_stack([found.column(0), found.sizes])

@@ -112,11 +112,18 @@ def decide(claim: Claim, group: Facts, outcomes: Outcomes, question: Question) -
 
 
 def with_holm(findings: Sequence[Finding], question: Question) -> list[Finding]:
-    """Return the findings of "fewer", decided again with p-values adjusted over all of them."""
-    compared = [one.pairs for one in findings if one.pairs]
-    adjusted = zip(*(family(each) for each in zip(*compared, strict=True)), strict=True)
+    """Return the findings of "fewer", decided again with p-values adjusted over all of them.
+
+    The worst and the best case are adjusted over the largest p-values of the other findings, as
+    what is unknown of those must not decide this one.
+    """
+    compared = [
+        replace(seen, extremes=(worst, best))
+        for seen, worst, best in (one.pairs for one in findings if one.pairs)
+    ]
+    adjusted = (Cases(replace(one, extremes=()), *one.extremes) for one in family(compared))
     return [
-        _decided(replace(one, pairs=Cases(*next(adjusted)), comparisons=len(compared)), question)
+        _decided(replace(one, pairs=next(adjusted), comparisons=len(compared)), question)
         if one.pairs
         else one
         for one in findings

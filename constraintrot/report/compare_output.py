@@ -14,7 +14,7 @@ from constraintrot.report.compare_outcomes import Outcomes
 from constraintrot.report.compare_question import Question
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.paired import Comparison
-from constraintrot.stats.power import Power
+from constraintrot.stats.power import MOST, Power
 from constraintrot.stats.rate import shown
 
 _LONGEST = 500
@@ -220,7 +220,7 @@ def _power(power: Power, comparisons: int) -> str:
 def _enough(finding: Finding, limit: float) -> str:
     enough = finding.enough(limit)
     if enough is None:
-        return "at these rates no number of variants shows that the limit is kept"
+        return f"at these rates no number of variants up to {MOST:,} shows that the limit is kept"
     return f"at these rates {enough} variants show, with 80 % power, that the limit is kept"
 
 

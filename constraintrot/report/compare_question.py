@@ -155,7 +155,7 @@ def _pairs(
 
 def _number(shares: tuple[float, ...], rule: power.Rule) -> str:
     number = power.needed(shares, rule)
-    return "none is enough" if number is None else str(number)
+    return f"none up to {power.MOST:,} is enough" if number is None else str(number)
 
 
 def _per_cent(rate: float) -> str:

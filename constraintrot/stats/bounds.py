@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from constraintrot.errors import ParameterError
-from constraintrot.stats.clusters import codes_of, group, numbers
-from constraintrot.stats.extremes import Range, difference_upper, rate_upper
+from constraintrot.stats.clusters import clopper_pearson, codes_of, group, numbers, quotient
+from constraintrot.stats.extremes import Range, difference_upper, pair_upper, rate_upper
 from constraintrot.stats.interval import CONFIDENCE, Estimate, Floats, Interval
 from constraintrot.stats.paired import Comparison, compare
 from constraintrot.stats.rate import Labels, rate
@@ -29,6 +29,7 @@ def bounds(
     outcomes: npt.ArrayLike,
     labels: Labels | None = None,
     *,
+    unplaced: Mask | None = None,
     confidence: float = CONFIDENCE,
     seed: int = 0,
 ) -> Bounds:
@@ -37,19 +38,38 @@ def bounds(
     Args:
         outcomes: 0, 1, or nan if unknown, one per episode.
         labels: cluster of each episode; None: every episode is its own cluster.
+        unplaced: a mask of the episodes that may be none of the rate's; None: all are.
         confidence: nominal coverage of both rates' intervals.
         seed: seed of the bootstrap.
     """
     values = numbers(outcomes)
+    codes = np.arange(len(values)) if labels is None else codes_of(labels)
+    maybe = np.zeros(len(values), bool) if unplaced is None else np.asarray(unplaced, bool)
     fills = [np.nan_to_num(values, nan=fill) for fill in (0.0, 1.0)]
-    least, most = (rate(one, labels, confidence=confidence, seed=seed) for one in fills)
-    grouped = group(fills, labels)
-    if np.isnan(values).any() and not grouped.single:
-        low, high, sizes = grouped.column(0), grouped.column(1), grouped.sizes
-        missed = rate_upper(Range(sizes - high, sizes - low), sizes, confidence)
-        least = _wider(least, lower=1 - float(missed))
-        most = _wider(most, upper=float(rate_upper(Range(low, high), sizes, confidence)))
-    return Bounds(least, most)
+    grouped = group([*fills, maybe], codes)
+    # Which episodes there are is chosen against the limit too.
+    least, most = (
+        rate(one[chosen], codes[chosen], confidence=confidence, seed=seed)
+        for one, chosen in zip(
+            fills, (~maybe | (fills[0] == 0), ~maybe | (fills[1] == 1)), strict=True
+        )
+    )
+    if grouped.single:
+        return Bounds(least, most)
+    low, high, perhaps, sizes = (*grouped.totals.T, grouped.sizes)
+    if maybe.any():
+        # Not fewer than these clusters (Kish's number), wherever the episodes belong.
+        n = quotient((sizes - perhaps).sum() ** 2, (sizes**2).sum())
+        lower, upper = (
+            clopper_pearson(np.asarray(one.estimate) * n, n, confidence)[at]
+            for at, one in enumerate((least, most))
+        )
+    elif np.isnan(values).any():
+        lower = 1 - rate_upper(Range(sizes - high, sizes - low), sizes, confidence)
+        upper = rate_upper(Range(low, high), sizes, confidence)
+    else:
+        return Bounds(least, most)
+    return Bounds(_wider(least, lower=float(lower)), _wider(most, upper=float(upper)))
 
 
 def _wider(estimate: Estimate, lower: float = 1.0, upper: float = -1.0) -> Estimate:
@@ -97,27 +117,50 @@ def compare_unknown(
         np.isnan(one) | np.asarray(hidden, bool) for one, hidden in zip(arms, unknown, strict=True)
     ]
     clusters = np.arange(len(arms[0])) if labels is None else codes_of(labels)
-
-    def compared(chosen: npt.NDArray[np.bool_], *filled: Floats) -> Comparison:
-        first, second = (one[chosen] for one in filled)
-        return compare(first, second, clusters[chosen], confidence=confidence, seed=seed)
-
-    seen = compared(~(np.isnan(arms[0]) | np.isnan(arms[1])), *arms)
+    chosen = ~(np.isnan(arms[0]) | np.isnan(arms[1]))
+    first, second = (one[chosen] for one in arms)
+    seen = compare(first, second, clusters[chosen], confidence=confidence, seed=seed)
     if not np.any(np.stack(masks)):
         return seen
+    first, second = (np.where(hidden, np.nan, one) for one, hidden in zip(arms, masks, strict=True))
+    ends = extremes(first, second, clusters, confidence=confidence, seed=seed)
+    return replace(seen, extremes=ends)
+
+
+def extremes(
+    a: Floats, b: Floats, labels: Labels, *, confidence: float = CONFIDENCE, seed: int = 0
+) -> tuple[Comparison, Comparison]:
+    """Compare two arms with their unknown outcomes filled so that b - a is lowest, and highest.
+
+    The lower limit of the first and the upper one of the second are the weakest of all fillings;
+    the p-values are those of their exact tests, which rise from there towards no difference.
+
+    Args:
+        a: outcomes of the first arm: 0, 1, or nan if unknown.
+        b: outcomes of the same episodes in the second arm.
+        labels: cluster of each pair.
+        confidence: nominal coverage.
+        seed: seed of the bootstrap.
+    """
+    if not np.isnan([a, b]).any():
+        known = compare(a, b, labels, confidence=confidence, seed=seed)
+        return known, known
     (low_a, high_a), (low_b, high_b) = (
-        [np.where(hidden, fill, one) for fill in (0.0, 1.0)]
-        for one, hidden in zip(arms, masks, strict=True)
+        [np.nan_to_num(one, nan=fill) for fill in (0.0, 1.0)] for one in (a, b)
     )
-    everything = np.ones(len(clusters), bool)
-    lowest, highest = compared(everything, high_a, low_b), compared(everything, low_a, high_b)
-    grouped = group([low_a, high_a, low_b, high_b], clusters)
-    if not grouped.single:
-        first, second = (Range(grouped.column(at), grouped.column(at + 1)) for at in (0, 2))
-        lower, upper = (
-            float(difference_upper(*order, grouped.sizes, confidence))
-            for order in ((second, first), (first, second))
-        )
-        lowest = replace(lowest, difference=_wider(lowest.difference, lower=-lower))
-        highest = replace(highest, difference=_wider(highest.difference, upper=upper))
-    return replace(seen, extremes=(lowest, highest))
+    lowest, highest = (
+        compare(*arms, labels, confidence=confidence, seed=seed)
+        for arms in ((high_a, low_b), (low_a, high_b))
+    )
+    grouped = group([low_a, high_a, low_b, high_b], labels)
+    first, second = (Range(grouped.column(at), grouped.column(at + 1)) for at in (0, 2))
+    lower, upper = (
+        pair_upper(*order, confidence)
+        if grouped.single
+        else float(difference_upper(*order, grouped.sizes, confidence))
+        for order in ((second, first), (first, second))
+    )
+    return (
+        replace(lowest, difference=_wider(lowest.difference, lower=-lower)),
+        replace(highest, difference=_wider(highest.difference, upper=upper)),
+    )

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from constraintrot.errors import ParameterError
-from constraintrot.stats import bootstrap, clusters, exact
+from constraintrot.stats import clusters, exact
 from constraintrot.stats.interval import (
     CONFIDENCE,
     TOO_FEW,
@@ -92,7 +92,11 @@ class Comparison:
 
     @property
     def weakest(self) -> float:
-        """The largest p-value over the extremes."""
+        """The largest p-value over all values of the unknown outcomes."""
+        nets = [one.only_b - one.only_a for one in self.extremes]
+        # Between two directions there are values that show none.
+        if nets and min(nets) <= 0 <= max(nets):
+            return 1.0
         return max(one.p_value for one in (self, *self.extremes))
 
     def adjusted_to(self, adjusted: float | None, weakest: float | None) -> Comparison:
@@ -116,7 +120,6 @@ def compare(
     labels: Labels | None = None,
     *,
     confidence: float = CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
     seed: int = 0,
 ) -> Comparison:
     """Compare two arms on paired episodes.
@@ -126,7 +129,6 @@ def compare(
         b: outcomes of the same episodes in the second arm.
         labels: cluster of each pair; None: pairs are independent.
         confidence: nominal coverage.
-        resamples: number of bootstrap resamples.
         seed: seed of the bootstrap.
 
     Raises:
@@ -142,13 +144,8 @@ def compare(
         int(((first == x) & (second == y)).sum()) for x, y in ((1, 1), (1, 0), (0, 1), (0, 0))
     )
     hits_a, hits_b = grouped.column(0), grouped.column(1)
-    limits = _limits(
-        hits_a.tobytes(), hits_b.tobytes(), grouped.sizes.tobytes(), confidence, resamples, seed
-    )
-    rates = [
-        rate(arm, labels, confidence=confidence, resamples=resamples, seed=seed)
-        for arm in (first, second)
-    ]
+    limits = _limits(hits_a.tobytes(), hits_b.tobytes(), grouped.sizes.tobytes(), confidence, seed)
+    rates = [rate(arm, labels, confidence=confidence, seed=seed) for arm in (first, second)]
     return Comparison(
         rates[0],
         rates[1],
@@ -167,11 +164,9 @@ def compare(
 
 # Several tables compare the same two arms, and the resamples take longest.
 @lru_cache(maxsize=1024)
-def _limits(
-    a: bytes, b: bytes, sizes: bytes, confidence: float, resamples: int, seed: int
-) -> Limits:
+def _limits(a: bytes, b: bytes, sizes: bytes, confidence: float, seed: int) -> Limits:
     first, second, per_cluster = (np.frombuffer(one) for one in (a, b, sizes))
-    return difference_limits(first, second, per_cluster, confidence, drawer(resamples, seed))
+    return difference_limits(first, second, per_cluster, confidence, drawer(seed))
 
 
 def family(comparisons: Sequence[Comparison]) -> list[Comparison]:

@@ -38,7 +38,7 @@ class Power:
         detectable: the smallest share of pairs that differ, all in the same direction, that
             is found with ``power``; None if not even a difference in all pairs is.
         needed: number of variants that find the observed difference with ``power``; None if
-            the arms do not differ, or the search for the number passes ``MOST``.
+            the arms do not differ, or it is more than ``MOST``.
         power: probability that the rule finds the difference.
     """
 
@@ -159,7 +159,7 @@ def needed(shares: Sequence[float], rule: Rule, *, power: float = POWER) -> int 
         power: probability that the rule decides yes.
 
     Returns:
-        The number; None if the search, which doubles a first bound, passes ``MOST``.
+        The number; None if it is more than ``MOST``.
     """
 
     def finds(n: int) -> bool:
@@ -167,9 +167,9 @@ def needed(shares: Sequence[float], rule: Rule, *, power: float = POWER) -> int 
 
     high = 1
     while not (finds(high) and finds(2 * high)):
-        high *= 2
-        if high > MOST:
+        if high == MOST:
             return None
+        high = min(2 * high, MOST)
     low = high // 2
     while high - low > 1:
         step = max(1, (high - low) // _STEPS)

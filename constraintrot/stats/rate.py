@@ -71,7 +71,6 @@ def rate(
     labels: Labels | None = None,
     *,
     confidence: float = CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
     seed: int = 0,
 ) -> Estimate:
     """Return the share of episodes with outcome 1; every page and decision uses this interval.
@@ -87,7 +86,6 @@ def rate(
         labels: cluster of each episode, such as (family, seed); None: episodes are
             independent.
         confidence: nominal coverage.
-        resamples: number of bootstrap resamples.
         seed: seed of the bootstrap.
 
     Raises:
@@ -99,22 +97,18 @@ def rate(
     k, n = int(values.sum()), len(values)
     if n == 0 or grouped.single:
         return clopper_pearson(k, n, confidence)
-    return _clustered(
-        grouped.column(0).tobytes(), grouped.sizes.tobytes(), confidence, resamples, seed
-    )
+    return _clustered(grouped.column(0).tobytes(), grouped.sizes.tobytes(), confidence, seed)
 
 
 # The same cell is in many tables, and its resamples take longest.
 @lru_cache(maxsize=1024)
-def _clustered(
-    column: bytes, per_cluster: bytes, confidence: float, resamples: int, seed: int
-) -> Estimate:
+def _clustered(column: bytes, per_cluster: bytes, confidence: float, seed: int) -> Estimate:
     hits, sizes = np.frombuffer(column), np.frombuffer(per_cluster)
     k, n = int(hits.sum()), int(sizes.sum())
     size = float(clusters.kish(sizes))
     if size < 2:
         return NoInterval(TOO_FEW, k, n, k / n)
-    limits = rate_limits(hits, sizes, confidence, drawer(resamples, seed))
+    limits = rate_limits(hits, sizes, confidence, drawer(seed))
     name = BCA if limits.resampled else fallback(size)
     return around(k / n, float(limits.lower), float(limits.upper), k, n, name)
 
@@ -125,11 +119,11 @@ def fallback(size: float) -> str:
     return f"Clopper-Pearson at effective n (Korn-Graubard, t-based; no bootstrap: {why})"
 
 
-def drawer(resamples: int, seed: int) -> Resampler:
+def drawer(seed: int) -> Resampler:
     """Return a resampler of one cell's clusters, for ``rate_limits`` and ``difference_limits``."""
 
     def draw(totals: Floats, statistic: bootstrap.Statistic) -> Floats:
-        return bootstrap.resample(totals, statistic, resamples, seed)
+        return bootstrap.resample(totals, statistic, bootstrap.RESAMPLES, seed)
 
     return draw
 

@@ -86,6 +86,16 @@ def test_a_tenth_that_is_silent_is_decided_by_the_worst_case_too() -> None:
     assert asked(arm("none", [1.0] * 9 + [0.0] * 31), slight).exit == 0
 
 
+@pytest.mark.parametrize("silent", [True, False])
+def test_a_familys_decision_does_not_hang_on_what_is_unknown_of_another(silent: bool) -> None:
+    """Six pairs of twelve are p = .03, and .06 beside a family that may show nothing."""
+    other = {"family": "soft_url"}
+    rows = arm("none", [0] * 12) + arm("pin", [1] * 6 + [0] * 6) + arm("none", [1] * 30, **other)
+    rows += arm("pin", [0] * 30, **other, **({"outcome": "no_call"} if silent else {}))
+    found = asked(rows, by=("family",), floor=0.0)
+    assert found.findings[0].decision == ("undecided" if silent else "does not hold")
+
+
 def test_silence_of_a_does_not_convict_b() -> None:
     a = arm("none", [0.0] * 20, outcome="no_call")
     assert asked(a, arm("pin", [1.0] * 20)).exit == 3
@@ -292,7 +302,7 @@ def test_the_number_is_said_beforehand() -> None:
     limited = plan("--no-worse", ".05", "--at-most", ".05", "--margin", ".05", "--assume", "0", "0")
     assert limited.stdout.count("| 72       |") == 3
     assert "independent" in limited.stdout
-    assert "none is enough" in plan("--at-most", ".05", "--assume", ".5", ".5").stdout
+    assert "none up to 100,000 is enough" in plan("--at-most", ".05", "--assume", ".5", ".5").stdout
     assert plan("logs").exit_code == 2
     assert call("--b", "defense=pin").exit_code == 2
     assert call("logs", *ARMS, "--assume", "0", "0").exit_code == 2

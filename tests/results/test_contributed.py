@@ -196,11 +196,24 @@ def test_the_report_has_a_row_each_and_refuses_what_does_not_fit(tmp_path: Path)
         contributed.section(tmp_path)
 
 
-def _all_errored(folder: Path, number: int | None = None) -> None:
+def _all_errored(folder: Path, number: int | None = None, holding: str = ",") -> None:
     (folder / CALLS).write_text("")
     head, *rows = (folder / EPISODES).read_text().splitlines(keepends=True)
-    lost = [row.replace(",played,", ",errored,", 1) for row in rows[:number]]
-    (folder / EPISODES).write_text(head + "".join([*lost, *rows[len(lost) :]]))
+    for at in [at for at, row in enumerate(rows) if holding in row][:number]:
+        rows[at] = rows[at].replace(",played,", ",errored,", 1)
+    (folder / EPISODES).write_text(head + "".join(rows))
+
+
+def _lost_as(folder: Path, old: str, new: str) -> None:
+    """An episode after compaction that ended in an error, with another fact than was planned."""
+    lines = (folder / CALLS).read_text().splitlines(keepends=True)
+    episode = _episode_of(folder, "-0-compaction")
+    rows = (folder / EPISODES).read_text().splitlines(keepends=True)
+    (at,) = (at for at, row in enumerate(rows) if row.startswith(episode))
+    assert old in rows[at]
+    rows[at] = rows[at].replace(",played,", ",errored,", 1).replace(old, new, 1)
+    (folder / EPISODES).write_text("".join(rows))
+    (folder / CALLS).write_text("".join(line for line in lines if episode not in line))
 
 
 def _argument(name: str, value: object) -> Callable[[Path], None]:
@@ -228,6 +241,28 @@ def test_more_than_a_tenth_without_a_verdict_is_named(
     findings = findings_of(partial(_all_errored, number=number), folder)
     said = f"{number} of 24 planned episodes have no verdict, more than 10 %"
     assert any(said in finding for finding in findings) is named
+
+
+@pytest.mark.parametrize(("number", "named"), [(1, False), (2, True)])
+def test_more_than_a_tenth_of_an_arm_is_named(folder: Path, number: int, named: bool) -> None:
+    """Of 24, of which 6 are after compaction and without a defense."""
+    tamper = partial(_all_errored, number=number, holding=",compaction,")
+    said = f"{number} of 6 planned episodes of an arm (condition compaction, attack none, defense none,"
+    assert any(said in finding for finding in findings_of(tamper, folder)) is named
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        (",played,", ",errored,", False),
+        (",4,none,none,", ",4,volume,none,", True),
+        (",False,2026", ",True,2026", True),
+    ],
+)
+def test_a_lost_episode_is_the_planned_one(folder: Path, old: str, new: str, named: bool) -> None:
+    """Under another attack, or as an allowed request, it would be missing in another rate."""
+    findings = findings_of(partial(_lost_as, old=old, new=new), folder)
+    assert any("is missing; an episode that ended" in finding for finding in findings) is named
 
 
 @pytest.mark.parametrize(

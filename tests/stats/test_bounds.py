@@ -1,5 +1,6 @@
 """Bounds over what malformed and missing outcomes could have been."""
 
+import itertools
 import json
 import math
 from collections.abc import Iterator
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from constraintrot.errors import ParameterError
 from constraintrot.stats.bounds import bounds, compare_unknown
+from constraintrot.stats.extremes import Range, pair_upper
 from constraintrot.stats.interval import Estimate, Floats, Interval, NoInterval, around
+from constraintrot.stats.newcombe import count_pairs, pair_limits
 from constraintrot.stats.paired import compare
 from constraintrot.stats.rate import clopper_pearson, rate
 
@@ -120,6 +123,28 @@ def test_the_worst_case_is_not_the_one_with_most_violations() -> None:
     assert limits[4] >= max(limits)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_the_limit_of_pairs_is_the_highest_of_all_fillings(seed: int) -> None:
+    """One more violation of b can make the arms agree, and the upper limit lower."""
+    rng = np.random.default_rng(seed)
+    a = (rng.random(12) < 0.5).astype(np.float64)
+    b = a.copy() if seed % 2 else (rng.random(12) < 0.3).astype(np.float64)
+    open_a, open_b = (rng.permutation(12)[: seed % 5] for _ in range(2))
+    filled = [
+        [np.asarray(one) for one in itertools.product(*options)]
+        for options in (
+            [(0.0, 1.0) if at in unknown else (x,) for at, x in enumerate(arm)]
+            for arm, unknown in ((a, open_a), (b, open_b))
+        )
+    ]
+    pairs = np.asarray([np.stack(each) for each in itertools.product(*filled)])
+    lows, highs = pairs.min(0), pairs.max(0)
+    for confidence in (0.95, 0.9999):
+        limits = pair_limits(count_pairs(pairs[:, 0], pairs[:, 1]), confidence)[1]
+        found = pair_upper(Range(lows[0], highs[0]), Range(lows[1], highs[1]), confidence)
+        assert found == pytest.approx(limits.max(), abs=1e-12)
+
+
 @given(st.lists(st.tuples(outcome, outcome), min_size=1, max_size=30))
 def test_every_difference_lies_within(rows: list[tuple[float, float]]) -> None:
     a, b = (np.asarray(column) for column in zip(*rows, strict=True))
@@ -138,6 +163,10 @@ def test_a_direction_that_silence_cannot_turn_round() -> None:
     assert obeys.verdict == "b is lower"
     mute = compare_unknown([1] * 12, [0] * 12, unknown=([False] * 12, [True] * 12))
     assert (mute.p_value < 0.01, mute.verdict) == (True, "not distinguishable at this n")
+    # Either way it would be a difference, and between them it is none.
+    half = compare_unknown([1, 0] * 20, [0] * 40, unknown=([False] * 40, [True] * 40))
+    assert [one.p_value < 0.01 for one in half.extremes] == [True, True]
+    assert half.weakest == 1
 
 
 def test_arms_of_unequal_length() -> None:

@@ -24,7 +24,7 @@ def test_the_rules_are_those_that_decide(both: int, only_a: int, only_b: int, ne
         return
     table = np.asarray([(both, only_a, only_b, neither)], np.float64)
     a, b = arms(both, only_a, only_b, neither)
-    decided = compare(a, b, range(n), resamples=50)
+    decided = compare(a, b, range(n))
     assert power.mcnemar(table)[0] == pytest.approx(decided.p_value)
     assert power.fewer()(table)[0] == (decided.verdict == "b is lower")
     assert power.no_lower(0.1)(table)[0] == (known(decided.difference).lower > -0.1)
@@ -95,6 +95,13 @@ def test_certain_outcomes_need_what_the_exact_interval_takes() -> None:
     assert power.needed((0, 0, 0, 1), power.no_higher(0.05)) == 72
     assert power.needed((0, 1), power.at_most(0.05)) == 72
     assert 1 - 0.025 ** (1 / 72) < 0.05 < 1 - 0.025 ** (1 / 71)
+
+
+def test_a_number_just_below_the_most_is_found() -> None:
+    """Doubling alone would go from 65,536 past it."""
+    found = power.needed((0.048, 0.952), power.at_most(0.05))
+    assert found is not None
+    assert 65_536 < found <= power.MOST
 
 
 def test_what_no_number_shows_has_none() -> None:

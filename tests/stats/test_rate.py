@@ -201,7 +201,7 @@ def test_bad_input(outcomes: list[Any], labels: list[str] | None, words: str) ->
 )
 def test_any_cell_has_an_interval_or_a_reason(rows: list[tuple[int, int]]) -> None:
     outcomes, labels = [row[0] for row in rows], [row[1] for row in rows]
-    found = rate(outcomes, labels, resamples=200)
+    found = rate(outcomes, labels)
     assert found.n == len(rows)
     assert found.k == sum(outcomes)
     if isinstance(found, Interval):

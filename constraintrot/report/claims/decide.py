@@ -11,19 +11,19 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
+from constraintrot.stats.bounds import Mask, bounds, extremes
 from constraintrot.stats.interval import CONFIDENCE, Estimate, Floats, Interval
 from constraintrot.stats.newcombe import unpaired
 from constraintrot.stats.paired import Comparison, compare
-from constraintrot.stats.rate import Labels, rate
+from constraintrot.stats.rate import Labels
 
 ALPHA = 1 - CONFIDENCE
 UNPAIRED = "square-and-add of the two rates' limits, unpaired"
 Value: TypeAlias = Literal["violation", "survived", "mentions", "utility", "over_refusal"]
-VALUES = get_args(Value)
 Expected: TypeAlias = Literal["higher", "lower", "different", "equal", "not higher", "not lower"]
 Reason: TypeAlias = Literal[
     "ceiling", "floor", "n", "degenerate", "no control", "no pairs", "silence", "premise",
@@ -50,12 +50,15 @@ class Why:
 class Outcomes:
     """The outcomes of two arms.
 
+    What is decided holds for every value of the unknown outcomes, and wherever the unplaced belong.
+
     Attributes:
-        a: outcomes of the first arm, 0 or 1.
+        a: outcomes of the first arm: 0, 1, or nan if unknown.
         b: outcomes of the second arm; if paired, of the same episodes in the same order.
         labels_a: cluster of each episode of a.
         labels_b: cluster of each episode of b; None if b is paired with a.
         wider: by name of a unit above a request, each pair's unit; empty if unpaired.
+        unplaced: by arm, a mask of the episodes that may not belong to it; None if all do.
     """
 
     a: Floats
@@ -63,11 +66,24 @@ class Outcomes:
     labels_a: Labels
     labels_b: Labels | None = None
     wider: Mapping[str, Labels] = field(default_factory=dict[str, Labels])
+    unplaced: tuple[Mask, Mask] | tuple[None, None] = (None, None)
 
     @cached_property
+    def extremes(self) -> tuple[Comparison, ...]:
+        """The paired comparisons where b - a is lowest, and highest; empty if unpaired."""
+        if self.labels_b is not None:
+            return ()
+        return extremes(self.a, self.b, self.labels_a)
+
+    @property
+    def known(self) -> bool:
+        """Whether each outcome of the first arm is known, and the arm of each episode."""
+        return self.unplaced[0] is None and not np.isnan(self.a).any()
+
+    @property
     def comparison(self) -> Comparison | None:
         """The paired comparison; None if the arms are not paired."""
-        return compare(self.a, self.b, self.labels_a) if self.labels_b is None else None
+        return self.extremes[0] if self.extremes else None
 
     @cached_property
     def by_unit(self) -> dict[str, Comparison]:
@@ -77,17 +93,28 @@ class Outcomes:
     @cached_property
     def printed(self) -> Estimate:
         """The difference b - a with the interval that is printed."""
-        return (
-            self.difference(CONFIDENCE) if self.comparison is None else self.comparison.difference
-        )
+        return self.difference(CONFIDENCE)
 
     def difference(self, confidence: float) -> Estimate:
-        """Return the difference b - a with an interval."""
+        """Return the difference b - a with an interval that includes those of all unknown values."""
         if self.labels_b is None:
-            return compare(self.a, self.b, self.labels_a, confidence=confidence).difference
-        first = rate(self.a, self.labels_a, confidence=confidence)
-        second = rate(self.b, self.labels_b, confidence=confidence)
-        return unpaired(first, second, UNPAIRED)
+            ends = self.extremes
+            if confidence != CONFIDENCE:
+                ends = extremes(self.a, self.b, self.labels_a, confidence=confidence)
+            low, high = (one.difference for one in ends)
+        else:
+            first, second = (
+                bounds(one, labels, unplaced=unplaced, confidence=confidence)
+                for one, labels, unplaced in (
+                    (self.a, self.labels_a, self.unplaced[0]),
+                    (self.b, self.labels_b, self.unplaced[1]),
+                )
+            )
+            low = unpaired(first.all, second.none, UNPAIRED)
+            high = unpaired(first.none, second.all, UNPAIRED)
+        if not (isinstance(low, Interval) and isinstance(high, Interval)):
+            return low if isinstance(high, Interval) else high
+        return replace(low, upper=high.upper)
 
 
 @dataclass(frozen=True)
@@ -140,8 +167,8 @@ def p_value(outcomes: Outcomes, wanted: Regions) -> float:
     if not _inside(outcomes.printed, wanted):
         return 1.0
     exact = 0.0
-    if outcomes.comparison is not None and not any(low < 0 < high for low, high in wanted):
-        exact = outcomes.comparison.p_value
+    if outcomes.extremes and not any(low < 0 < high for low, high in wanted):
+        exact = max(one.p_value for one in outcomes.extremes)
         if exact > ALPHA or all(0.0 in region for region in wanted):
             return exact if exact <= ALPHA else 1.0
     return max(exact, 1 - _largest(lambda level: _inside(outcomes.difference(level), wanted)))
@@ -161,10 +188,12 @@ def decide(
     same, opposite = regions(expected, margin)
     no_room = _no_room(outcomes, expected, margin, value, first)
     p_same = 1.0 if no_room else p_value(outcomes, same)
-    if no_room and expected in _REVERSED:
-        # Without room to be higher, only "lower" is evidence against "higher".
-        opposite, _ = regions(_REVERSED[expected], margin)
     p_opposite = p_value(outcomes, opposite)
+    if no_room and expected in _REVERSED:
+        # Without room to be higher, only "lower" is evidence against "higher". Unknown outcomes
+        # may leave room.
+        with_room = 0.0 if outcomes.known else p_opposite
+        p_opposite = max(with_room, p_value(outcomes, regions(_REVERSED[expected], margin)[0]))
     why: list[Why] = []
     if min(p_same, p_opposite) > ALPHA:
         why += [*no_room, *_too_few(outcomes, expected, margin, undecided=not no_room)]
@@ -187,13 +216,13 @@ def _no_room(
     end = np.full_like(outcomes.b, float(up))
     same, opposite = regions(expected, margin)
     wanted = same if expected in _REVERSED else opposite
-    full = bool((outcomes.a == float(up)).all())
+    full = bool(((outcomes.a == float(up)) | np.isnan(outcomes.a)).all())
     if p_value(replace(outcomes, b=end), wanted) <= ALPHA:
         return ()
     from_the_other_end = replace(outcomes, a=np.full_like(outcomes.a, float(not up)), b=end)
     if not full and p_value(from_the_other_end, wanted) > ALPHA:
         return ()
-    k, n = int(outcomes.a.sum()), len(outcomes.a)
+    k, n = int(np.nansum(outcomes.a)), len(outcomes.a)
     direction = "higher" if up else "lower"
     if 2 * (k if up else n - k) < n:
         words = (

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import nan
 from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
 
 from constraintrot.episode.facts import IDENTITY, POLICY
 from constraintrot.errors import ParameterError
@@ -94,26 +97,21 @@ def tested(
     silent = sum(int(is_silent(part, value).sum()) for part in (a, b))
     silent += len(more[0].index.union(more[1].index))
     if silent and not heard:
-        extremes = [
-            _outcomes(*_extreme((a, b), more, value, filled), test, value, on)[0]
-            for filled in (0.0, 1.0)
-        ]
-        decided = _whatever(
-            decided, [decide(one, test.b_is, margin, value, test.a) for one in extremes], silent
-        )
+        unknown = _unknown((a, b), more, test, value, on)
+        decided = _whatever(decided, decide(unknown, test.b_is, margin, value, test.a), silent)
     return Tested(test, decided, decided.why, compared, outcomes.by_unit)
 
 
-def _whatever(decided: Decided, extremes: Sequence[Decided], silent: int) -> Decided:
+def _whatever(decided: Decided, unknown: Decided, silent: int) -> Decided:
     """Return a test's result that holds for every outcome of the silent episodes.
 
     Args:
         decided: the result with silent episodes as not violated, without those lacking a verdict.
-        extremes: the results with the silent episodes of one arm as 1 and of the other as 0.
+        unknown: the result with the outcomes of the silent episodes unknown.
         silent: the number of silent episodes.
     """
-    p_same = max(one.p_same for one in (decided, *extremes))
-    p_opposite = max(one.p_opposite for one in (decided, *extremes))
+    p_same = max(decided.p_same, unknown.p_same)
+    p_opposite = max(decided.p_opposite, unknown.p_opposite)
     why = decided.why
     if min(p_same, p_opposite) > ALPHA >= min(decided.p_same, decided.p_opposite):
         why = (silence(f"{silent} silent episode{'s' if silent != 1 else ''}"),)
@@ -168,21 +166,25 @@ def _completed(part: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
     return part[~(lost & again)]
 
 
-def _extreme(
-    arms: Sequence[pd.DataFrame], unplaced: Sequence[pd.DataFrame], value: Value, filled: float
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the arms, unknown values ``filled`` in the first and the opposite in the second.
-
-    An unplaced episode with an unknown value is added to both arms.
-    """
+def _unknown(
+    arms: Sequence[pd.DataFrame],
+    unplaced: Sequence[pd.DataFrame],
+    test: Test,
+    value: Value,
+    on: Sequence[str],
+) -> Outcomes:
+    """Return the outcomes of two arms and of the episodes that may belong to either, nan if silent."""
     import pandas as pd
 
-    found: list[pd.DataFrame] = []
-    for arm, more, at in zip(arms, unplaced, (filled, 1 - filled), strict=True):
-        more = _filled(more, value, at)
-        found.append(pd.concat([_filled(arm, value, at), more[more[value] == at]]))
-    first, second = found
-    return first, second
+    first, second = (
+        _filled(pd.concat([arm, more]), value, nan)
+        for arm, more in zip(arms, unplaced, strict=True)
+    )
+    masks = [
+        np.arange(len(part)) >= len(arm) for part, arm in zip((first, second), arms, strict=True)
+    ]
+    found = _outcomes(first, second, test, value, on)[0]
+    return found if test.paired else replace(found, unplaced=(masks[0], masks[1]))
 
 
 def _filled(part: pd.DataFrame, value: Value, filled: float) -> pd.DataFrame:

@@ -53,7 +53,10 @@ Tasks: TypeAlias = Mapping[str, Callable[..., Task]]
 # Earlier frames lack it. Without it more episodes form one cluster, so leaving it out cannot make
 # a result look surer.
 _LATER = ("policy_phrasing",)
-_NAMED_BY = ("family", "seed", "condition", "defense")
+# What tells a planned episode without calls from the others of its log.
+_NAMED_BY = (
+    "family", "locale", "seed", "condition", "attack", "defense", "allowed", "replicate",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -285,7 +288,8 @@ def _missing(left: Iterable[Planned], frame: pd.DataFrame) -> Iterator[Finding]:
         for row in unplayed.itertuples()
     )
     for one in left:
-        key = (one.log, *(text(one.facts[name]) for name in _NAMED_BY))
+        facts = {**one.facts, "replicate": one.replicate}
+        key = (one.log, *(text(facts[name]) for name in _NAMED_BY))
         if given[key] > 0:
             given[key] -= 1
             continue

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 SETTINGS = names(Role.SHARED)
 """Facts that all episodes of a folder share; some do not apply to every condition."""
 NOTHING = ("", "none", "None", "nan")
+_ARM = ("condition", "attack", "defense", "allowed")
 
 
 @dataclass(frozen=True)
@@ -81,15 +82,22 @@ def unplayed(frame: pd.DataFrame) -> Iterator[Finding]:
     """Check that every episode has a known status, and that one was played."""
     for status in sorted({text(one) for one in frame["status"]} - {PLAYED, ERRORED, NOT_PLAYED}):
         yield Finding(EPISODES, f"an episode has the status {status}, which is none")
-    lost = int((~is_played(frame)).sum())
-    if MISSING_SHARE * len(frame) < lost < len(frame):
-        yield Finding(
-            EPISODES,
-            f"{lost} of {len(frame)} planned episodes have no verdict, more than"
-            f" {100 * MISSING_SHARE:g} %: they may be those that violated; play them again",
-        )
     if not is_played(frame).any():
         yield Finding(EPISODES, "no episode was played: all ended in an error or never began")
+        return
+    parts = [("", frame, 0)]
+    for arm, rows in frame.groupby([*_ARM], dropna=False):
+        facts = ", ".join(f"{name} {text(one)}" for name, one in zip(_ARM, arm, strict=True))
+        # One alone is more than a tenth of a small arm.
+        parts.append((f" of an arm ({facts})", rows, 1))
+    for of_arm, rows, accepted in parts:
+        lost = int((~is_played(rows)).sum())
+        if lost > max(MISSING_SHARE * len(rows), accepted):
+            yield Finding(
+                EPISODES,
+                f"{lost} of {len(rows)} planned episodes{of_arm} have no verdict, more than"
+                f" {100 * MISSING_SHARE:g} %: they may be those that violated; play them again",
+            )
 
 
 def command(run: Run, log: Log) -> Iterator[Finding]:

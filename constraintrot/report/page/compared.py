@@ -22,33 +22,32 @@ if TYPE_CHECKING:
 ALL = "all models"
 
 
-def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violation") -> Compared:
-    """Compare arm b with arm a in a prepared frame, for one agent or for ``ALL``."""
-    needed = dict.fromkeys((*KEYS, CODE, "arm", "degenerate", "episode", "outcome", value))
+def pair(frame: pd.DataFrame, agent: str, a: str, b: str) -> Compared:
+    """Compare the violations of arm b with arm a in a prepared frame, for one agent or for ``ALL``."""
+    needed = dict.fromkeys((*KEYS, CODE, "arm", "degenerate", "episode", "outcome", "violation"))
     mine = frame[[name for name in needed if name in frame]]
     mine = mine if agent == ALL else mine[mine["agent"] == agent]
     if (a, b) == (contrasts.SHAM, contrasts.REMOVED):
         mine = mine[~contrasts.degenerate(mine)]
     missing = [name for name in (a, b) if not (mine["arm"] == name).any()]
     if missing:
-        return Compared(agent, a, b, value, None, f"no episode of {' or '.join(missing)}")
+        return Compared(agent, a, b, "violation", None, f"no episode of {' or '.join(missing)}")
     fixed = {"a": {"arm": a}, "b": {"arm": b}}
     try:
-        matched = arms(mine, fixed, value, on=matched_on(mine, a, b))
+        matched = arms(mine, fixed, on=matched_on(mine, a, b))
     except ParameterError as error:
-        return Compared(agent, a, b, value, None, str(error))
+        return Compared(agent, a, b, "violation", None, str(error))
     known = matched.known
     if not known.any():
-        return Compared(agent, a, b, value, None, f"no episode has a {value} in both arms")
+        return Compared(agent, a, b, "violation", None, "no episode has a violation in both arms")
     first, second = (matched.values[name] for name in fixed)
     # Silence is no violation and no obedience, so a verdict has to hold whatever it hides.
     silent, silent_b = (
-        mine["outcome"].isin(SILENT).loc[matched.index[name]].to_numpy() & (value == "violation")
-        for name in fixed
+        mine["outcome"].isin(SILENT).loc[matched.index[name]].to_numpy() for name in fixed
     )
     comparison = compare_unknown(first, second, matched.labels, unknown=(silent, silent_b))
     pairs = episodes(mine, *(matched.index[name][known] for name in fixed))
-    return Compared(agent, a, b, value, comparison, pairs=pairs)
+    return Compared(agent, a, b, "violation", comparison, pairs=pairs)
 
 
 def episodes(

@@ -1,9 +1,13 @@
 """A test of a claim decides for it or against it with the same evidence, and else says why not."""
 
+import itertools
+from typing import get_args
+
 import numpy as np
 import pytest
 
 from constraintrot.report.claims.decide import Expected, Outcomes, Value, decide, p_value, regions
+from constraintrot.stats.interval import Floats, Interval
 
 MARGIN = 0.1
 
@@ -97,6 +101,46 @@ def test_three_pairs_that_agree_show_no_equality() -> None:
 )
 def test_arms_that_are_not_paired(expected: Expected, outcomes: Outcomes, says: str) -> None:
     assert said(outcomes, expected) == says
+
+
+@pytest.mark.parametrize("expected", get_args(Expected))
+@pytest.mark.parametrize("rates", [(0.1, 0.95), (0.95, 0.1), (0.05, 0.05)])
+@pytest.mark.parametrize("is_paired", [True, False])
+def test_a_p_value_is_of_the_worst_filling_of_replicates(
+    expected: Expected, rates: tuple[float, float], is_paired: bool
+) -> None:
+    """Not of the two extremes alone: replicates that disagree count as fewer."""
+    rng = np.random.default_rng(7)
+    labels = np.repeat(np.arange(12), 4)
+    other = None if is_paired else labels
+    a, b = ((rng.random(48) < x).astype(np.float64) for x in rates)
+    a[[0, 5]], b[[1, 20, 21]] = np.nan, np.nan
+    found = decide(Outcomes(a, b, labels, other), expected, MARGIN, "violation")
+
+    def filled(arm: Floats) -> list[Floats]:
+        options = [(0.0, 1.0) if np.isnan(one) else (one,) for one in arm]
+        return [np.asarray(one) for one in itertools.product(*options)]
+
+    for first, second in itertools.product(filled(a), filled(b)[::3]):
+        one = decide(Outcomes(first, second, labels, other), expected, MARGIN, "violation")
+        assert found.p_same >= one.p_same - 1e-12
+        assert found.p_opposite >= one.p_opposite - 1e-12
+
+
+def test_an_episode_of_either_arm_or_none_counts_where_it_weakens_most() -> None:
+    """With replicates too; here the first three of each arm may belong to it."""
+    rng = np.random.default_rng(3)
+    labels = np.repeat(np.arange(6), 3)
+    a, b = ((rng.random(18) < x).astype(np.float64) for x in (0.2, 0.9))
+    maybe = np.arange(18) < 3
+    whole = Outcomes(a, b, labels, labels, unplaced=(maybe, maybe)).printed
+    for there in itertools.product((True, False), repeat=6):
+        kept_a, kept_b = (~maybe | np.r_[part, [True] * 15] for part in (there[:3], there[3:]))
+        one = Outcomes(a[kept_a], b[kept_b], labels[kept_a], labels[kept_b]).printed
+        assert isinstance(one, Interval)
+        assert isinstance(whole, Interval)
+        assert whole.lower <= one.lower
+        assert one.upper <= whole.upper
 
 
 def test_the_p_value_is_of_the_region_and_never_below_the_exact_tests() -> None:

@@ -337,6 +337,15 @@ def test_obedience_by_silence_is_no_contrary_either() -> None:
     assert told(prepared(bare, mute), claim) == [("cannot tell", "silence")]
 
 
+@pytest.mark.parametrize("b_is", ["different", "equal"])
+def test_silence_that_could_be_either_direction_shows_none(b_is: str) -> None:
+    """All obeyed or all violated differ from a half, and a half does not."""
+    arms = {name: {"where": {"defense": name}} for name in ("none", "pin")}
+    claim = DECAY | {"arms": arms} | expects(("none", "pin", b_is))
+    mute = [row(False, seed=seed, outcome="no_call") | {"defense": "pin"} for seed in range(40)]
+    assert told(prepared(arm("compaction", 40, 20), mute), claim) == [("cannot tell", "silence")]
+
+
 def test_a_claim_takes_all_its_tests_and_one_contradicts_it() -> None:
     arms = DECAY["arms"] | {"pinned": {"where": {"condition": "compaction", "defense": "pin"}}}
     both = DECAY | {"arms": arms}

@@ -27,9 +27,9 @@ def test_a_cell_is_resampled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bootstrap, "resample", counted)
     labels = np.repeat(np.arange(40), 3)
     first, second = (np.random.default_rng(at).integers(0, 2, 120) for at in (1, 2))
-    cells = [rate(first, labels, resamples=123) for _ in range(3)]
+    cells = [rate(first, labels, seed=123) for _ in range(3)]
     assert len(set(cells)) == len(drawn) == 1
-    compared = [compare(first, second, labels, resamples=123) for _ in range(3)]
+    compared = [compare(first, second, labels, seed=123) for _ in range(3)]
     # The difference and the other arm; the first is known.
     assert len(drawn) == 3
     assert len(set(compared)) == 1
