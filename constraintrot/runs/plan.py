@@ -80,7 +80,8 @@ def counted(task: str, args: Mapping[str, Any]) -> Size:
     Raises:
         ConstraintRotError: the parameters are wrong, or exclude each other.
     """
-    return _counted(task, json.dumps(dict(args), sort_keys=True))
+    total = sum((_episode(one, args) for one in planned(task, args)), Size())
+    return total.times(args["variants"]) if _by_one(task, args) else total
 
 
 def planned(task: str, args: Mapping[str, Any]) -> tuple[Planned, ...]:
@@ -90,15 +91,6 @@ def planned(task: str, args: Mapping[str, Any]) -> tuple[Planned, ...]:
         ConstraintRotError: as ``counted``.
     """
     return _planned(task, json.dumps(dict(args), sort_keys=True))
-
-
-@lru_cache(maxsize=100_000)
-def _counted(task: str, text: str) -> Size:
-    args: dict[str, Any] = json.loads(text)
-    total = Size()
-    for one in _planned(task, text):
-        total += _episode(one, args)
-    return total.times(args["variants"]) if _by_one(task, args) else total
 
 
 @lru_cache(maxsize=100_000)

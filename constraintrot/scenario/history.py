@@ -81,6 +81,16 @@ def turns(variant: Variant) -> Iterator[HistoryTurn]:
         waiting.sort(key=lambda one: one[:2])
 
 
+def for_tokens(variant: Variant, tokens: int) -> list[HistoryTurn]:
+    """Return the fewest turns of a variant that reach a token target, at least one.
+
+    Args:
+        variant: the variant.
+        tokens: target in o200k tokens of user text, calls, results and replies.
+    """
+    return list(until(turns(variant), tokens))
+
+
 def until(drawn: Iterator[HistoryTurn], tokens: int) -> Iterator[HistoryTurn]:
     """Yield the fewest next turns of a history that reach a token target, at least one."""
     total = 0

@@ -104,7 +104,7 @@ class VerifyingKey:
 
 @final
 class SigningKey:
-    """A private key. Make one with ``generate`` or ``load``."""
+    """A private key. Make one with ``generate``, ``from_seed`` or ``load``."""
 
     __slots__ = ("_key", "public")
 
@@ -116,6 +116,17 @@ class SigningKey:
     def generate(cls) -> SigningKey:
         """Return a new key."""
         return cls(Ed25519PrivateKey.generate())
+
+    @classmethod
+    def from_seed(cls, seed: bytes) -> SigningKey:
+        """Return the key of 32 secret bytes.
+
+        Raises:
+            KeyFileError: not 32 bytes.
+        """
+        if len(seed) != 32:
+            raise KeyFileError("the seed of a key is 32 bytes")
+        return cls(Ed25519PrivateKey.from_private_bytes(seed))
 
     @classmethod
     def load(cls, path: str | Path) -> SigningKey:

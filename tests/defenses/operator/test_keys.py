@@ -141,7 +141,7 @@ def test_other_content_is_refused_and_never_quoted(path: Path, content: bytes) -
 
 
 def test_a_private_key_is_in_no_text(path: Path) -> None:
-    key = SigningKey(Ed25519PrivateKey.from_private_bytes(SEED))
+    key = SigningKey.from_seed(SEED)
     key.save(path)
     secret = {SEED.decode(), SEED.hex(), path.read_text().split("\n")[1]}
     said = [
@@ -165,6 +165,12 @@ def test_a_private_key_is_not_pickled_or_copied() -> None:
     for leave in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(KeyFileError, match="not pickled"):
             leave(KEY)
+
+
+def test_a_seed_is_32_bytes() -> None:
+    with pytest.raises(KeyFileError):
+        SigningKey.from_seed(b"short")
+    assert SigningKey.from_seed(SEED).id == SigningKey.from_seed(SEED).id
 
 
 def test_a_key_file_that_a_crash_left_empty_says_so(path: Path) -> None:

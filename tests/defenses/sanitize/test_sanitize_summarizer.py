@@ -108,8 +108,7 @@ def test_scenarios_stay_as_they_are(scenario: Scenario) -> None:
     """Benign histories, and the policies and neutral texts that come by a tool."""
     for seed in range(2):
         variant = scenario.variant(seed)
-        turns = history.until(history.turns(variant), 2000)
-        results = [call.result for turn in turns for call in turn.calls]
+        results = [call.result for turn in history.for_tokens(variant, 2000) for call in turn.calls]
         for wording in WORDINGS:
             for policy in (True, False):
                 episode = stage(variant, policy=policy, wording=wording, channel="tool")
