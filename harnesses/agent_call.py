@@ -3,12 +3,14 @@
 Its tools, its sampling, the reading of its answer, and the calls that a defense blocks.
 """
 
+import json
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ResponseSchema
-from inspect_ai.tool import ToolInfo
+from inspect_ai.tool import ToolCall, ToolInfo
 from inspect_ai.util import JSONSchema
 
 from constraintrot.components import returned
@@ -68,7 +70,7 @@ def read_output(output: ModelOutput, tools: Sequence[ToolInfo], scaffold: str) -
             {
                 "function": call.function,
                 # Text that the provider could not parse makes the call malformed.
-                "arguments": call.parse_error or call.arguments,
+                "arguments": call.parse_error or _decoded(call, tools),
             }
             for call in message.tool_calls
         )
@@ -81,9 +83,25 @@ def read_output(output: ModelOutput, tools: Sequence[ToolInfo], scaffold: str) -
         reading = answer_format.read(message.text, specs)
         said = message.text if reading.error else reading.prose or ""
         return Reading(tuple(reading.calls), reading.policy, reading.error, said)
-    if output.stop_reason in ("max_tokens", "model_length"):
+    # The text of a filter or of a full window is the provider's.
+    if output.stop_reason in ("max_tokens", "model_length", "content_filter"):
         return Reading(fault=f"the answer was cut off ({output.stop_reason})", prose=message.text)
     return Reading(prose=message.text)
+
+
+def _decoded(call: ToolCall, tools: Sequence[ToolInfo]) -> dict[str, Any]:
+    """Return a call's arguments, also if they were encoded twice.
+
+    Inspect gives such a text, whole, to the tool's first parameter.
+    """
+    known = next((tool.parameters.properties for tool in tools if tool.name == call.function), {})
+    texts = [*call.arguments.values()]
+    if len(texts) == 1 and isinstance(texts[0], str):
+        with suppress(ValueError, RecursionError):
+            inner = json.loads(texts[0])
+            if isinstance(inner, dict) and inner and inner.keys() <= known.keys():
+                return inner
+    return call.arguments
 
 
 def config_for(model: Model, scaffold: str, tools: Sequence[ToolInfo]) -> GenerateConfig:

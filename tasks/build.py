@@ -23,6 +23,7 @@ from constraintrot.models.config_errors import refusal
 from constraintrot.scenario import private
 from constraintrot.scenario.files import load, locales, origin
 from constraintrot.scenario.schema import Scenario, Variant
+from constraintrot.scenario.values import is_list
 
 VERSION = 1
 
@@ -93,7 +94,7 @@ def build(
         solver=episode_solver(parameters, selection),
         scorer=[scorers.utility(), *scoring] if permitted else scoring,
         name=name,
-        version=VERSION,
+        version=_version(scenarios, parameters),
         viewer=viewer.view(),
         # A broken sample, as by a summarizer that writes nothing, does not end the run; the run
         # is still marked as failed, so that eval-retry can complete it.
@@ -101,9 +102,21 @@ def build(
     )
 
 
-def _names(what: str, given: str | Sequence[str]) -> list[str]:
-    names = given.split(",") if isinstance(given, str) else [str(name) for name in given]
-    names = [name.strip() for name in names]
+def _version(scenarios: Sequence[Scenario], parameters: Parameters) -> int | str:
+    """Return the task's version, with the digests of what it is made from outside the package.
+
+    Inspect goes on from a log of the same name, parameters and version, and the content of a
+    scenario file or of a private key may change under them.
+    """
+    outside = {facts["scenario_digest"] for one in scenarios if (facts := origin(one))}
+    if parameters.split == "private":
+        outside.add(private.fingerprint(private.key()))
+    return "-".join([str(VERSION), *sorted(outside)]) if outside else VERSION
+
+
+def _names(what: str, given: object) -> list[str]:
+    listed = given.split(",") if isinstance(given, str) else given
+    names = [str(name).strip() for name in listed] if is_list(listed) else []
     if not all(names) or not names or len(set(names)) != len(names):
         raise ParameterError(f"{what} must be names, comma-separated, each once, not {given!r}")
     return names

@@ -4,21 +4,11 @@ from typing import Unpack
 
 from inspect_ai import Task, task
 
-from constraintrot.evaluation.conditions import LAUNDERING
+from constraintrot.evaluation.conditions import FAMILY, LAUNDERING
 from constraintrot.evaluation.parameters import TaskParameters
 from constraintrot.tasks.build import build
 
-CASES = (
-    "control",
-    "compaction",
-    "approved_control",
-    "approved",
-    "launder",
-    "launder_order",
-    "launder_stale",
-    "launder_user",
-    "launder_system",
-)
+CASES = ("control", "compaction", *(name for name in LAUNDERING if name not in FAMILY))
 
 
 @task

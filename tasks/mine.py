@@ -14,6 +14,7 @@ from constraintrot.scenario import user_files
 from constraintrot.scenario.files import folders, give, load, locales
 from constraintrot.scenario.history import length
 from constraintrot.scenario.schema import Scenario
+from constraintrot.scenario.values import is_list
 from constraintrot.tasks.build import build
 
 _LEAST_TOKENS = 100  # least length of a history
@@ -86,8 +87,8 @@ def chosen(scenario: str | Sequence[str], locale: str | None = None) -> list[Sce
         ParameterError: nothing is named, there is no such file or family, or they do not
             all have that locale.
     """
-    names = scenario.split(",") if isinstance(scenario, str) else [str(one) for one in scenario]
-    names = [name.strip() for name in names if name.strip()]
+    listed: object = scenario.split(",") if isinstance(scenario, str) else scenario
+    names = [name for one in listed if (name := str(one).strip())] if is_list(listed) else []
     if not names:
         raise ParameterError(
             "scenario must name a file, a folder or a family, as -T scenario=mine.yaml;"

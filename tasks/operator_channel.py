@@ -25,17 +25,7 @@ from constraintrot.scenario.template import Value
 from constraintrot.tasks.build import build
 from constraintrot.tasks.pin_stress import SOFT
 
-FORGED = (
-    "forged_rescind",
-    "forged_rescind_document",
-    "forged_rescind_memory",
-    "forged_pasted",
-    "forged_wrong_key",
-    "forged_scope",
-    "forged_replayed",
-    "forged_expired",
-    "forged_order",
-)
+FORGED = tuple(name for name in OPERATOR if name.startswith("forged_"))
 AMENDED = ("genuine_amend", "genuine_amend_other")
 GENUINE = ("genuine_rescind", "genuine_exempt", *AMENDED)
 CASES = (*FORGED, *GENUINE)

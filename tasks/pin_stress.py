@@ -5,19 +5,13 @@ from typing import Unpack
 
 from inspect_ai import Task, task
 
-from constraintrot.evaluation.conditions import STRESS
+from constraintrot.evaluation.conditions import FAMILY, STRESS
 from constraintrot.evaluation.parameters import TaskParameters
 from constraintrot.tasks.build import build
 from constraintrot.tasks.catalogue import FAMILIES
 
 SOFT = tuple(family for family in FAMILIES if family.startswith("soft_"))
-CASES = (
-    "compaction",
-    "stress_rescind",
-    "stress_overload",
-    "stress_overload_50",
-    "stress_impersonate",
-)
+CASES = ("compaction", *(name for name in STRESS if name not in FAMILY))
 DEFAULT_DEFENSES = ("none", "pin", "pin_provenance", "pin_gate", "operator_channel")
 
 

@@ -10,6 +10,7 @@ from constraintrot.evaluation.conditions import QUALIFICATION
 from constraintrot.evaluation.parameters import TaskParameters
 from constraintrot.models.config_errors import refusal
 from constraintrot.scenario.splits import QUALIFICATION_SEEDS
+from constraintrot.scenario.values import is_list
 from constraintrot.tasks.build import build
 from constraintrot.tasks.catalogue import FAMILIES
 from constraintrot.tasks.mine import chosen
@@ -59,8 +60,9 @@ def qualification(
 
 def _named(families: str | Sequence[str]) -> str | Sequence[str]:
     """Return the families, with scenario files replaced by their families."""
-    names = families.split(",") if isinstance(families, str) else list(families)
-    if not any(str(name).strip().endswith((".yaml", ".yml")) for name in names):
+    names = families.split(",") if isinstance(families, str) else families
+    # Anything but names is refused where the task is assembled.
+    if not is_list(names) or not any(str(one).strip().endswith((".yaml", ".yml")) for one in names):
         return families
     try:
         return [one.family for one in chosen(names)]

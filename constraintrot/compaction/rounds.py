@@ -21,7 +21,7 @@ from pydantic import Field
 
 from constraintrot.compaction.context_cache import SharedDraws, digest
 from constraintrot.compaction.strategy_wrapper import SummaryCheck, WrappedStrategy
-from constraintrot.compactors.turns import RETRIES
+from constraintrot.compactors.turns import RETRIES, SUMMARIZER_OVERFLOWED
 from constraintrot.components import returned
 from constraintrot.episode.episode import Episode, Message
 from constraintrot.episode.messages import (
@@ -169,10 +169,7 @@ async def compact(
         except RuntimeError as error:
             if "ompaction" not in str(error):
                 raise
-            raise EpisodeError(
-                "the compacted context is still above compact_at; raise compact_at, or choose a"
-                " compactor that keeps less"
-            ) from error
+            raise EpisodeError(_too_long(str(error), by_size=by_size)) from error
         if extra is not None:
             history.append(extra)
         if len(outer.shown) > given[0]:
@@ -195,6 +192,13 @@ async def compact(
         draw=digest({"given back": given_back}) if given_back else None,
         degenerate=None if held else "no_policy",
     )
+
+
+def _too_long(error: str, *, by_size: bool) -> str:
+    if "summary generation" in error:
+        return SUMMARIZER_OVERFLOWED
+    limit = "compact_at; raise compact_at, or" if by_size else "what the agent's window holds;"
+    return f"the compacted context is still above {limit} choose a compactor that keeps less"
 
 
 def _round(

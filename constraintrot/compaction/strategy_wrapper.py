@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
+from inspect_ai.event import ModelEvent
 from inspect_ai.log import transcript
 from inspect_ai.model import (
     ChatMessage,
@@ -140,17 +141,20 @@ def _parts(content: str | list[Content]) -> list[Content]:
 
 
 class SummaryCheck(WrappedStrategy):
-    """A wrapper that checks a compactor's output, and asks once more if its summary is blank.
+    """A wrapper that checks a compactor's output, and asks once more if it has no summary.
 
-    This package's strategies already retry each summary; Inspect's accept an empty one.
+    This package's strategies already retry each summary; Inspect's accept an empty one, and a
+    provider's error about filtered content.
     """
 
     async def compact_outcome(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> CompactionResult:
         for attempt in range(ATTEMPTS):
+            before = len(transcript().events)
             outcome = await _outcome(self.inner, model, messages, tools)
-            if outcome.message is None or summary_body(outcome.message.text).strip():
+            said = outcome.message is None or summary_body(outcome.message.text).strip()
+            if said and not (outcome.message and _filtered(before)):
                 return _counted(outcome, attempt)
             transcript().info({"attempt": attempt + 1}, source="empty summary")
         raise NoSummaryError(
@@ -187,6 +191,12 @@ async def _outcome(
             " partition(messages).protected first in what compact returns"
         )
     return outcome
+
+
+def _filtered(before: int) -> bool:
+    """Return whether the last model call after ``before`` events ended in a content filter."""
+    asked = [one for one in transcript().events[before:] if isinstance(one, ModelEvent)]
+    return bool(asked) and asked[-1].output.stop_reason == "content_filter"
 
 
 def _counted(outcome: CompactionResult, retries: int) -> CompactionResult:

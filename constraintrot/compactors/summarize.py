@@ -14,6 +14,7 @@ from inspect_ai.tool import ToolInfo
 
 from constraintrot.compactors import Settings, budget_tokens, compactor, prompts
 from constraintrot.compactors.turns import (
+    SUMMARIZER_OVERFLOWED,
     InPlace,
     OlderTurns,
     Span,
@@ -93,9 +94,7 @@ class Summarize(OlderTurns):
                 config=_limit(summarizer(model), prompts.max_tokens(self.prompt, self.words)),
             )
             if output.stop_reason == "model_length":
-                raise EpisodeError(
-                    "the summarizer's context window overflowed; give it a shorter context_tokens"
-                )
+                raise EpisodeError(SUMMARIZER_OVERFLOWED)
             return output
 
         text, retries = await asked(ask, lambda output: _without_analysis(output.completion))

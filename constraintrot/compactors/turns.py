@@ -26,6 +26,9 @@ RECENT_TURNS = 2
 SUMMARY = "summary"
 # In a summary's metadata: how often the summarizer wrote nothing before it.
 RETRIES = "empty_summaries"
+SUMMARIZER_OVERFLOWED = (
+    "the summarizer's context window overflowed; give it a shorter context_tokens"
+)
 _FRAME = re.compile(
     r"""\[Summary\ of\ the\ conversation\ so\ far\]\n?(?P<ours>.*)
       | \[CONTEXT\ COMPACTION\ SUMMARY\]\n\n(?:[^\n]*:\n\n)?(?P<theirs>.*?)

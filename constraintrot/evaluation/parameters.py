@@ -1,6 +1,7 @@
 """Task parameters (``-T name=value``): their definition, and their check before anything runs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, TypedDict, TypeVar, cast
 
@@ -206,11 +207,11 @@ def read(
         seed=_int(given, "seed", 0, 0),
         split=split,
         exercised=_int(given, "exercised", 2, 0),
-        probe=_bool(given, "probe"),
+        probe=_bool(given, "probe") or False,
         scaffold=scaffold,
         distractors=_int(given, "distractors", 0, 0),
-        awareness=_bool(given, "awareness"),
-        decline_tool=_optional_bool(given, "decline_tool"),
+        awareness=_bool(given, "awareness") or False,
+        decline_tool=_bool(given, "decline_tool"),
         steps=_int(given, "steps", DEFAULT_STEPS, 1),
         network=_choice(given, "network", NETWORKS),
         reader=_reader(given.get("reader")),
@@ -241,11 +242,18 @@ def _plays(
     compactor = _compactor(given)
     attack = _attack(given.get("attack"))
     named = _optional_text(given, "defense")
+    played = _conditions(given.get("conditions", default), known)
     names = defenses if defenses is not None else ["none" if named is None else named]
     if defenses is not None and named is not None:
         raise ParameterError("the defenses of this task are given as defenses=, without defense=")
     chosen = [_named_defense(name) for name in names]
-    for condition in _conditions(given.get("conditions", default), known):
+    for name, value in (("attack", given.get("attack")), ("defense", named)):
+        if value not in (None, "none") and all(getattr(one, name) for one in played):
+            raise ParameterError(
+                f"{name}={value} would be played in no condition, since each of"
+                f" {', '.join(one.name for one in played)} stands for one of its own; leave it out"
+            )
+    for condition in played:
         if defenses is not None and condition.defense is not None:
             raise ParameterError(
                 f"condition {condition.name} stands for defense {condition.defense}, so it is not"
@@ -324,6 +332,12 @@ def _check_together(parameters: Parameters) -> None:
             f"{_EDITS} edit what compaction left, and the {channel.uncompacted}"
             " is not compacted; choose another channel"
         )
+    longest = max(c.history_tokens(parameters.context_tokens) for c in parameters.conditions)
+    if longest > MOST_CONTEXT_TOKENS:
+        raise ParameterError(
+            f"long_context would have {longest:,} tokens of history, and {MOST_CONTEXT_TOKENS:,} are"
+            " the most; give it a length, as long_context:200000, or a lower context_tokens"
+        )
     words = parameters.plays[0].compactor.settings.budget_words
     summarised = any(play.condition.compacts for play in parameters.plays)
     if words is not None and summarised and budget_tokens(words) >= parameters.context_tokens:
@@ -348,16 +362,14 @@ def _check_together(parameters: Parameters) -> None:
 
 def _channel(value: object) -> str:
     name = str(value)
-    try:
+    with _naming("channel", value):
         CHANNELS.get(name)
-    except UnknownNameError as error:
-        raise _unknown("channel", value, error) from error
     return name
 
 
 def _compactor(given: Mapping[str, object]) -> ChosenCompactor:
     name = given.get("compactor")
-    try:
+    with _naming("compactor", name):
         return resolve(
             Settings(
                 "summarize" if name is None else str(name),
@@ -366,8 +378,6 @@ def _compactor(given: Mapping[str, object]) -> ChosenCompactor:
                 _optional_int(given, "compact_at", 1),
             )
         )
-    except UnknownNameError as error:
-        raise _unknown("compactor", name, error) from error
 
 
 def _conditions(value: object, known: Mapping[str, Condition]) -> tuple[Condition, ...]:
@@ -379,37 +389,35 @@ def _conditions(value: object, known: Mapping[str, Condition]) -> tuple[Conditio
 
 
 def _named_defense(name: str) -> ChosenDefense:
-    try:
+    with _naming("defense", name):
         return parse_defense(name)
-    except UnknownNameError as error:
-        raise _unknown("defense", name, error) from error
 
 
 def _attack(value: object) -> ChosenAttack:
     # Inspect's command line splits a value at its commas.
     parts = cast("Sequence[object]", value) if isinstance(value, list | tuple) else (value,)
-    try:
+    with _naming("attack", value):
         return attacks.read("none" if value is None else ",".join(map(str, parts)))
-    except UnknownNameError as error:
-        raise _unknown("attack", value, error) from error
 
 
 def _harness(value: object) -> ChosenHarness:
-    try:
+    with _naming("harness", value):
         return parse_harness("replay" if value is None else str(value))
-    except UnknownNameError as error:
-        raise _unknown("harness", value, error) from error
 
 
 def _reader(value: object) -> ReaderName | None:
-    try:
+    with _naming("reader", value):
         return readers.check(None if value is None else str(value))
+
+
+@contextmanager
+def _naming(name: str, value: object) -> Generator[None]:
+    """Name the parameter, with its whole value, in the error about an unknown name."""
+    try:
+        yield
     except UnknownNameError as error:
-        raise _unknown("reader", value, error) from error
-
-
-def _unknown(name: str, value: object, error: UnknownNameError) -> ParameterError:
-    return ParameterError(f"unknown {name} {value!r}; known: {', '.join(error.known)}")
+        known = ", ".join(error.known)
+        raise ParameterError(f"unknown {name} {value!r}; known: {known}") from error
 
 
 def _choice(given: Mapping[str, object], name: str, known: Sequence[T]) -> T:
@@ -425,7 +433,7 @@ def _optional_text(given: Mapping[str, object], name: str) -> str | None:
     return None if value is None else str(value)
 
 
-def _optional_bool(given: Mapping[str, object], name: str) -> bool | None:
+def _bool(given: Mapping[str, object], name: str) -> bool | None:
     value = given.get(name)
     if value is not None and not isinstance(value, bool):
         raise ParameterError(f"{name} must be true or false, not {value!r}")
@@ -440,13 +448,6 @@ def _int(
         raise ParameterError(f"{name} must be a whole number of {least} or more, not {value!r}")
     if most is not None and value > most:
         raise ParameterError(f"{name} must be a whole number of {most:,} or less, not {value}")
-    return value
-
-
-def _bool(given: Mapping[str, object], name: str) -> bool:
-    value = given.get(name, False)
-    if not isinstance(value, bool):
-        raise ParameterError(f"{name} must be true or false, not {value!r}")
     return value
 
 

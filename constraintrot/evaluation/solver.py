@@ -14,7 +14,7 @@ from constraintrot.episode.messages import tool_infos
 from constraintrot.episode.scaffold.instructions import form_of, instructions, is_in_process
 from constraintrot.episode.scaffold.review import REVIEW
 from constraintrot.episode.staging import offer, stage
-from constraintrot.evaluation import awareness, roles, viewer
+from constraintrot.evaluation import awareness, readers, roles, viewer
 from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
@@ -42,6 +42,8 @@ def episode_solver(parameters: Parameters, selection: Selection | None = None) -
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         settings = parameters.play(state.metadata["condition"], state.metadata["defense"])
         agent, summarizer = _models()
+        if parameters.reader == "judge":
+            readers.make("judge")  # Refused before the episode is paid for.
         form = answer_form(parameters, agent)
         state.metadata |= {
             "replicate": state.epoch - 1,

@@ -211,9 +211,15 @@ def _settings(config: GenerateConfig) -> dict[str, Any]:
 
 
 def _strict(answered: dict[str, Any]) -> dict[str, Any]:
-    """Return a response with the required fields that some servers leave out."""
+    """Return a response with the required fields that some servers leave out.
+
+    LiteLLM moves a refusal to the fields of one provider.
+    """
     choices: list[dict[str, Any]] = []
     for at, choice in enumerate(answered.get("choices") or []):
         message = {"role": "assistant", "content": None, **choice["message"]}
+        message.setdefault(
+            "refusal", (message.get("provider_specific_fields") or {}).get("refusal")
+        )
         choices.append({"logprobs": None, "index": at, **choice, "message": message})
     return {**answered, "choices": choices}

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 # Assumed tokens: of a call besides the history (preamble, policy, request, form of the answer),
 # of the tools on offer, of an answer and of a summary.
 ASKED, TOOLS, ANSWERED, SUMMARISED = 600, 2100, 150, 300
+# The fewest tokens of a part that ``hierarchical`` summarises, and the calls of the scaffold
+# ``review`` and of the verifier (a step), where one rule is found.
+_PART, _REVIEWED, _VERIFIED = 350, 2, 2
+_GATES = ("tool_gate", "pin_gate")
 # Compactors that cut; all others ask a model.
 _CUTS = ("none", "truncate", "head_tail", "inspect_trim", "inspect_edit")
 
@@ -64,6 +68,7 @@ class Planned:
 
     condition: str
     compactor: str
+    defense: str
     history: int
     rounds: int
     digest: str
@@ -75,7 +80,8 @@ def counted(task: str, args: Mapping[str, Any]) -> Size:
     Raises:
         ConstraintRotError: the parameters are wrong, or exclude each other.
     """
-    return _counted(task, json.dumps(dict(args), sort_keys=True))
+    total = sum((_episode(one, args) for one in planned(task, args)), Size())
+    return total.times(args["variants"]) if _by_one(task, args) else total
 
 
 def planned(task: str, args: Mapping[str, Any]) -> tuple[Planned, ...]:
@@ -85,15 +91,6 @@ def planned(task: str, args: Mapping[str, Any]) -> tuple[Planned, ...]:
         ConstraintRotError: as ``counted``.
     """
     return _planned(task, json.dumps(dict(args), sort_keys=True))
-
-
-@lru_cache(maxsize=100_000)
-def _counted(task: str, text: str) -> Size:
-    args: dict[str, Any] = json.loads(text)
-    total = Size()
-    for one in _planned(task, text):
-        total += _episode(one, int(args.get("steps", 4)))
-    return total.times(args["variants"]) if _by_one(task, args) else total
 
 
 @lru_cache(maxsize=100_000)
@@ -147,24 +144,32 @@ def _one(facts: Mapping[str, Any]) -> Planned:
     return Planned(
         str(facts.get("condition")),
         str(facts.get("compactor", "none")),
+        str(facts.get("defense", "none")),
         history if isinstance(history, int) else 2000,
         rounds if isinstance(rounds, int) else 0,
         hashlib.sha256(text.encode()).hexdigest(),
     )
 
 
-def _episode(one: Planned, steps: int) -> Size:
-    """Return an episode's size: 1 to ``steps`` calls of the agent, one summary per round."""
-    summaries = 0 if one.compactor in _CUTS else max(one.rounds, 1)
+def _episode(one: Planned, args: Mapping[str, Any]) -> Size:
+    """Return an episode's size: 1 to ``steps`` calls of the agent, summaries, checks, questions."""
+    steps = int(args.get("steps", 4))
+    rounds = 0 if one.compactor in _CUTS else max(one.rounds, 1)
+    summaries = rounds * (one.history // _PART + 2 if one.compactor == "hierarchical" else 1)
+    # The probe and the question of awareness follow the episode, with its context.
+    asked = sum(args.get(name) is True for name in ("probe", "awareness"))
+    checks = _REVIEWED * (args.get("scaffold") == "review")
+    checks += _VERIFIED * steps * (one.defense in _GATES)
     # After a compaction the agent reads the summary and the last turns: less than half.
     read = ASKED + TOOLS + (one.history if not one.rounds else one.history // 2)
-    compacted = summaries * (one.history + ASKED)
+    compacted = rounds * one.history + summaries * ASKED
     wrote = summaries * SUMMARISED
+    most = steps + asked
     return Size(
         1,
-        steps + summaries,
-        (read + compacted, read * steps + compacted),
-        (ANSWERED + wrote, ANSWERED * steps + wrote),
+        most + summaries + checks,
+        (read * (1 + asked) + compacted, read * most + compacted + checks * ASKED),
+        (ANSWERED * (1 + asked) + wrote, ANSWERED * (most + checks) + wrote),
         (0, read * (steps - 1)),
     )
 

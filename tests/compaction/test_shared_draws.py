@@ -9,7 +9,14 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai import eval_retry
 from inspect_ai.log import EvalLog
-from inspect_ai.model import CompactionStrategy, Model
+from inspect_ai.model import (
+    CompactionStrategy,
+    Model,
+    ModelOutput,
+    ModelUsage,
+    StopReason,
+    get_model,
+)
 
 from constraintrot.defenses import DEFENSES, Defense, Stacked, make
 from constraintrot.report.contrasts import pairing
@@ -182,3 +189,20 @@ def test_one_empty_summary_ends_no_run_and_the_table_counts_it(tmp_path: Path) -
 def _in_turn(answers: list[str]) -> Callable[[], str]:
     """The answers, one after the other, and then a summary."""
     return lambda: answers.pop(0) if answers else "The stock list has been checked."
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [("content_filter", "wrote no summary"), ("model_length", "summarizer's context window")],
+)
+@pytest.mark.parametrize("compactor", ["inspect_summary", "inspect_auto"])
+def test_an_error_of_the_provider_is_no_summary(
+    run: Run, compactor: str, reason: StopReason, told: str
+) -> None:
+    failed = ModelOutput.from_content("mockllm/model", "Your prompt was rejected.", reason)
+    failed.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    model = get_model("mockllm/model", custom_outputs=lambda *_: failed, memoize=False)
+    log = run("soft_email", variants=1, compactor=compactor, conditions="compaction", model=model)
+    (sample,) = log.samples or []
+    assert sample.error is not None
+    assert told in sample.error.message

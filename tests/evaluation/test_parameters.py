@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inspect_ai._util.error import PrerequisiteError
 
 from constraintrot import attacks
 from constraintrot.compactors import COMPACTORS, MAX_WORDS, MIN_WORDS, Settings, resolve
@@ -17,6 +18,7 @@ from constraintrot.evaluation.defense import parse_defense
 from constraintrot.evaluation.harness import parse_harness
 from constraintrot.evaluation.parameters import SCAFFOLDS, Parameters, TaskParameters, read
 from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.runs.plan import task_named
 from constraintrot.scenario.schema import LOCALES, WORDINGS
 
 
@@ -276,3 +278,35 @@ def test_an_unknown_condition_lists_the_known_ones(wrong: object) -> None:
 def test_what_names_no_conditions_is_refused(wrong: object) -> None:
     with pytest.raises(ParameterError, match="must be names, comma-separated"):
         read({"conditions": wrong})
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (
+            {"conditions": "defense_pin", "defense": "spotlight"},
+            "defense=spotlight would be played",
+        ),
+        (
+            {"conditions": "attack_inject", "attack": "volume"},
+            "attack=volume would be played in no",
+        ),
+        ({"conditions": "long_context:1000001"}, "1,000,001 tokens of history"),
+        ({"conditions": "long_context", "context_tokens": 200_001}, "1,000,005 tokens of history"),
+    ],
+)
+def test_what_would_be_played_nowhere_or_fit_no_window_is_refused(
+    asked: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ParameterError, match=told):
+        read(asked)
+    assert read({**asked, "conditions": "control", "context_tokens": 2000}).plays
+
+
+@pytest.mark.parametrize(
+    ("task", "asked"),
+    [("suite", {"families": 5}), ("qualification", {"families": 5}), ("mine", {"scenario": 5})],
+)
+def test_names_that_are_none_are_refused_in_a_sentence(task: str, asked: dict[str, Any]) -> None:
+    with pytest.raises(PrerequisiteError, match=r"must (be|name)"):
+        task_named(f"constraintrot/{task}", asked)

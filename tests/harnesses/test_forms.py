@@ -7,14 +7,23 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageTool,
+    ModelOutput,
+    StopReason,
+)
+from inspect_ai.model._call_tools import parse_tool_call
 from inspect_ai.tool import ToolCall, ToolInfo
 
 from constraintrot import attacks
 from constraintrot.episode.messages import conversation_messages, message_texts, tool_infos
 from constraintrot.episode.staging import stage
 from constraintrot.errors import EpisodeError
+from constraintrot.grading.verdict import grade
 from constraintrot.harnesses import openai_format, scripted_history
+from constraintrot.harnesses.agent_call import read_output
 from constraintrot.harnesses.chat_template import roles_problem
 from constraintrot.scenario.files import catalogue, load
 from tests.harnesses.messages import result, said, system, user
@@ -288,3 +297,27 @@ def test_tools_are_read_with_and_without_their_wrapping() -> None:
     assert wrapped.parameters.required == ["n"]
     assert (bare_one.name, bare_one.description) == ("now", "now")
     assert not bare_one.parameters.properties
+
+
+SECRET = load("hard_secret", "en").variant(0)
+
+
+@pytest.mark.parametrize("encoded", [1, 2])
+def test_arguments_that_were_encoded_twice_are_the_same_call(encoded: int) -> None:
+    call, tools = SECRET.complying_call, tool_infos(SECRET.tools)
+    arguments: Any = call.arguments
+    for _ in range(encoded):
+        arguments = json.dumps(arguments)
+    made = parse_tool_call("1", call.function, arguments, tools)
+    output = ModelOutput.for_tool_call("mockllm/model", call.function, {})
+    output.message.tool_calls = [made]
+    read = read_output(output, tools, "direct")
+    assert read.calls == ({"function": call.function, "arguments": call.arguments},)
+    assert grade(SECRET, read.calls).outcome == "complied"
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "model_length", "max_tokens"])
+def test_a_text_of_the_provider_is_no_refusal(reason: StopReason) -> None:
+    output = ModelOutput.from_content("mockllm/model", "I cannot help with that.", reason)
+    read = read_output(output, tool_infos(SECRET.tools), "direct")
+    assert grade(SECRET, read.calls, fault=read.fault, text=read.prose).outcome == "malformed"

@@ -197,3 +197,8 @@ def test_it_plays_any_role(stub: Stub, tmp_path: Path) -> None:
     assert sample.metadata["summarizer"] == "litellm/openai/mine"
     assert len(stub.requests) == 1
     assert (sample.scores or {})["violation"].value == 1
+
+
+def test_a_refusal_is_the_answers_text(stub: Stub) -> None:
+    stub.answer = lambda _: {"content": None, "refusal": "I can't help with that."}
+    assert said(model(stub), "Hello").completion == "I can't help with that."

@@ -11,7 +11,7 @@ import pytest
 from constraintrot.models.in_process import weights
 from constraintrot.runs import estimate
 from constraintrot.runs.estimate import Rate
-from constraintrot.runs.plan import Size
+from constraintrot.runs.plan import Size, counted
 from tests.invoked import invoked
 
 LOCAL = "local/qwen2.5-coder-1.5b"
@@ -122,3 +122,22 @@ def test_a_command_tells_its_estimate_before_it_plays(
     first = next(line for line in result.stderr.splitlines() if line.startswith("Estimate"))
     assert first.startswith(f"Estimate for scripted/obedient: {told}, at most ")
     assert "$ 0.00" in first
+
+
+@pytest.mark.parametrize(
+    ("given", "calls"),
+    [
+        ({}, 5),
+        ({"conditions": "control"}, 4),
+        ({"rounds": 3}, 7),
+        ({"probe": True, "awareness": True}, 7),
+        ({"scaffold": "review"}, 7),
+        ({"defense": "pin_gate"}, 13),
+        ({"compactor": "hierarchical"}, 11),
+        ({"compactor": "truncate", "steps": 1}, 1),
+    ],
+)
+def test_the_most_calls_of_an_episode(given: dict[str, object], calls: int) -> None:
+    asked = {"conditions": "compaction", "variants": 1} | given
+    size = counted("constraintrot/soft_email", asked)
+    assert (size.episodes, size.requests) == (1, calls)

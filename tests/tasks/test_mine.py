@@ -14,6 +14,7 @@ from constraintrot.authoring.write import dumped, text
 from constraintrot.errors import ParameterError, ScenarioError
 from constraintrot.scenario import user_files
 from constraintrot.scenario.files import every, give, load, sampled
+from constraintrot.tasks.catalogue import soft_email
 from constraintrot.tasks.mine import chosen, mine
 from constraintrot.tasks.qualification import qualification
 from tests.conftest import Run
@@ -260,3 +261,18 @@ def test_a_subject_qualifies_for_it_as_for_any_family(path: Path) -> None:
     assert found == {"delete_mail_rule", "soft_spend"}
     with pytest.raises(PrerequisiteError, match="No such file"):
         qualification(families="nowhere.yaml")
+
+
+def test_a_file_that_has_changed_is_another_task(
+    path: Path, drafts: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Inspect goes on from a log of the same name, parameters and version."""
+    versions = [mine(str(path)).version]
+    path.write_text(drafts[POLICY].replace("Pellmoor", "Fellmoor"), encoding="utf-8")
+    versions += [mine(str(path)).version, qualification(str(path), variants=1).version]
+    assert versions[0] != versions[1] == versions[2]
+    for key in ("a" * 16, "b" * 16):
+        monkeypatch.setenv("CONSTRAINTROT_PRIVATE_KEY", key)
+        versions.append(soft_email(variants=1, split="private").version)
+    assert versions[3] != versions[4]
+    assert soft_email(variants=1).version == 1

@@ -42,8 +42,12 @@ class Meter:
         self._path, self._prices = folder / FILE, prices
         self.dollars = 0.0
         self.calls = 0
+        # What ends a line that a kill cut off, before the next one is written.
+        self._break = ""
         if self._path.is_file():
-            for line in self._path.read_text(encoding="utf-8").splitlines():
+            text = self._path.read_text(encoding="utf-8")
+            self._break = "\n" if text and not text.endswith("\n") else ""
+            for line in text.splitlines():
                 try:
                     told = json.loads(line)
                 except ValueError:
@@ -54,7 +58,8 @@ class Meter:
         """Record one call, or an estimate if a provider reports no usage."""
         line = {"time": round(time.time(), 3), "model": model, "usage": dict(usage)}
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+            file.write(f"{self._break}{json.dumps(line)}\n")
+        self._break = ""
         self._add(model, usage)
 
     def __enter__(self) -> Meter:

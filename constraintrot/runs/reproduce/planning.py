@@ -159,26 +159,28 @@ def plan(draft: Registration, preset: Preset, pilot: pd.DataFrame | None = None)
     drafts: list[Line] = []
     for claim in claims.claims:
         planned = _pairs(claim, draft, preset, pilot, number)
-        size = _size({(claim.title, planned.pairs)}, draft) if planned.pairs else Size()
+        asked = {(claim.title, planned.pairs)} if planned.pairs else set[tuple[str, int]]()
+        size = sum(map(size_of, _chunks(asked, draft)), Size())
         drafts.append(Line(planned, size, size, None))
     drafts.sort(key=lambda line: (line.planned.pairs == 0, line.size.episodes, line.planned.title))
     taken: set[tuple[str, int]] = set()
-    before, spent, lines = Size(), 0.0, list[Line]()
+    before, spent, lines = list[Chunk](), 0.0, list[Line]()
     for line in drafts:
         if not line.planned.pairs:
             lines.append(line)
             continue
         entry = (line.planned.title, line.planned.pairs)
-        whole = _size(taken | {entry}, draft)
-        added = whole + before.times(-1)
-        dollars = dollars_of(draft, added)
+        now = _chunks(taken | {entry}, draft)
+        added = sum(map(size_of, now), sum(map(size_of, before), Size()).times(-1))
+        costs = dollars_of(now, draft.prices), dollars_of(before, draft.prices)
+        dollars = costs[0] and costs[1] and (costs[0][0] - costs[1][0], costs[0][1] - costs[1][1])
         if draft.dollars is not None and dollars and spent + dollars[1] > draft.dollars:
             said = f"would cost up to $ {dollars[1]:,.2f} more, over the limit of $ {draft.dollars:,.2f}"
             out = Planned(title=line.planned.title, pairs=0, because=said)
             lines.append(Line(out, line.size, Size(), dollars))
             continue
         taken.add(entry)
-        before, spent = whole, spent + (dollars[1] if dollars else 0.0)
+        before, spent = now, spent + (dollars[1] if dollars else 0.0)
         lines.append(replace(line, added=added, dollars=dollars))
     return lines
 
@@ -188,12 +190,23 @@ def whole(registration: Registration) -> Size:
     held = registration.settings | {"families": list(registration.families)}
     given = {**held, "variants": registration.qualification.variants}
     taken = {(one.title, one.pairs) for one in registration.planned if one.pairs}
-    return qualifying(given) + _size(taken, registration)
+    return sum(map(size_of, _chunks(taken, registration)), qualifying(given))
 
 
-def dollars_of(registration: Registration, size: Size) -> tuple[float, float] | None:
-    """Return the cost of calls of the subject, fewest and most; None without a price."""
-    return priced.cost(registration.model, size, registration.prices)
+def dollars_of(chunks: Sequence[Chunk], prices: priced.Prices) -> tuple[float, float] | None:
+    """Return the cost of chunks, fewest and most; None without a price.
+
+    Each chunk has the price of the dearer of its agent and its summarizer.
+    """
+    least = most = 0.0
+    for chunk in chunks:
+        models = {chunk.cell.agent, chunk.cell.summarizer or chunk.cell.agent}
+        found = [priced.cost(model, size_of(chunk), prices) for model in models]
+        known = [one for one in found if one is not None]
+        if len(known) < len(found):
+            return None
+        least, most = least + max(known)[0], most + max(known)[1]
+    return least, most
 
 
 def text(registration: Registration, lines: Sequence[Line], preset: Preset) -> str:
@@ -210,8 +223,10 @@ def text(registration: Registration, lines: Sequence[Line], preset: Preset) -> s
     head = ("", "claim", "requests", "episodes more", "dollars more", "")
     total = sum((line.added for line in lines if line.planned.pairs), Size())
     before = 3 * registration.qualification.variants * len(registration.families)
-    cost = dollars_of(registration, total)
-    dollars = "no price known (--prices)" if cost is None else f"$ {between(*cost, digits=2)}"
+    costs = [line.dollars for line in lines if line.planned.pairs]
+    known = [one for one in costs if one is not None]
+    cost = (sum(low for low, _ in known), sum(high for _, high in known))
+    dollars = f"$ {between(*cost, digits=2)}" if known == costs else "no price known (--prices)"
     number = (
         f"Requests for 80 % power at a family-wise error of {registration.alpha:g} over"
         f" {len(lines)} claims and {registration.looks} looks, by the rates that were assumed."
@@ -327,8 +342,8 @@ def _rates(claim: Claim, claims: Claims, pilot: pd.DataFrame | None) -> dict[str
     return found
 
 
-def _size(taken: set[tuple[str, int]], draft: Registration) -> Size:
-    """Return the size of claims, given with pairs; episodes that they share count once."""
+def _chunks(taken: set[tuple[str, int]], draft: Registration) -> list[Chunk]:
+    """Return the episodes of claims, given with pairs; those that they share come once."""
     by_title = {claim.title: claim for claim in draft.claims.claims}
     needed_: dict[Any, dict[str, int]] = {}
     for title, pairs in taken:
@@ -340,14 +355,11 @@ def _size(taken: set[tuple[str, int]], draft: Registration) -> Size:
             for name in families:
                 if name in sizes:
                     held[name] = max(held.get(name, 0), sizes[name])
-    return sum(
-        (
-            size_of(Chunk(cell, (name,), 0, number))
-            for cell, families in needed_.items()
-            for name, number in families.items()
-        ),
-        Size(),
-    )
+    return [
+        Chunk(cell, (name,), 0, number)
+        for cell, families in needed_.items()
+        for name, number in families.items()
+    ]
 
 
 def size_of(chunk: Chunk) -> Size:

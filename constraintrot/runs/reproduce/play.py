@@ -16,7 +16,6 @@ from constraintrot.report.claims.looks import Looked, Sizes, looked
 from constraintrot.report.qualification import Qualification
 from constraintrot.report.qualified import usable
 from constraintrot.runs.play import continued
-from constraintrot.runs.prices import cost
 from constraintrot.runs.qualify import play as play_qualification
 from constraintrot.runs.reproduce import kept
 from constraintrot.runs.reproduce.cells import (
@@ -29,7 +28,7 @@ from constraintrot.runs.reproduce.cells import (
     seeds,
 )
 from constraintrot.runs.reproduce.kept import Meter
-from constraintrot.runs.reproduce.planning import size_of
+from constraintrot.runs.reproduce.planning import dollars_of, size_of
 from constraintrot.runs.reproduce.registration import Registration
 from constraintrot.tasks.pin_stress import pin_stress
 
@@ -281,7 +280,9 @@ class _Purse:
             return (
                 f"there is no price of {chunk.cell.agent}, so that no limit can be kept (--prices)"
             )
-        share = min(1.0, _CAUTION * self._paid / self._estimated) if self._estimated else 1.0
+        # Above 1, the models of other roles cost what no estimate has.
+        ratio = self._paid / self._estimated if self._estimated else 1.0
+        share = max(ratio, min(1.0, _CAUTION * ratio))
         if self._meter.dollars + told * share > limit:
             return (
                 f"$ {self._meter.dollars:.2f} of $ {limit:.2f} are spent, and the next"
@@ -308,5 +309,5 @@ class _Purse:
             self._estimated += self._most(chunk) or 0.0
 
     def _most(self, chunk: Chunk) -> float | None:
-        dollars = cost(chunk.cell.agent, size_of(chunk), self._registration.prices)
+        dollars = dollars_of([chunk], self._registration.prices)
         return None if dollars is None else dollars[1]

@@ -233,7 +233,8 @@ def counts(log: EvalLog) -> dict[str, Any]:
             sums[0] += int(score.as_float())
             sums[1] += 1
         for usage in (sample.model_usage or {}).values():
-            total["input"] += usage.input_tokens + (usage.input_tokens_cache_read or 0)
+            cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+            total["input"] += usage.input_tokens + cached
             total["output"] += usage.output_tokens
             total["cost"] += usage.total_cost or 0.0
     return {**total, "rates": rates}

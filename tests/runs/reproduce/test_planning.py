@@ -169,6 +169,18 @@ def test_a_limit_of_dollars_leaves_claims_out_and_says_which(tmp_path: Path) -> 
     assert "over the limit of $" in list(part.values())[1].planned.because
 
 
+def test_a_dear_second_model_counts_against_the_limit(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(
+        "scripted/obedient: {input: 1, output: 1}\nopenai/dear: {input: 9, output: 9}"
+    )
+    (line,) = planned(drafted("compactor, not", other="openai/dear", prices=prices)).values()
+    (cheap,) = planned(drafted("compactor, not", other="scripted/obedient", prices=prices)).values()
+    assert line.dollars is not None
+    assert cheap.dollars is not None
+    assert line.dollars[1] > 6 * cheap.dollars[1]
+
+
 def test_seeds_are_of_different_requests() -> None:
     made = drafted(DECAY)
     grown = requests(made.claims.claims[0], made.claims, ("soft_email",))

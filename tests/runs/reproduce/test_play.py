@@ -138,6 +138,29 @@ def test_a_limit_without_a_price_plays_nothing(tmp_path: Path) -> None:
     assert "no price of nobody/nothing" in purse.forbids(Chunk(cell, ("soft_email",), 0, 1))
 
 
+def test_what_costs_more_than_its_estimate_is_expected_to_do_so_again(tmp_path: Path) -> None:
+    made = registered(tmp_path).model_copy(
+        update={"prices": {"scripted/obedient": {"input": 1.0, "output": 1.0}}, "dollars": 3.0}
+    )
+    needed, there = playing.needs(made, playing.sizes_of(made, made.families), {}, 1)
+    chunk = next(iter(chunks(needed, there, 0)))
+    meter = Meter(tmp_path, made.prices)
+    purse = playing._Purse(meter, made)
+    with purse.pays(chunk):  # with a judge that no estimate has
+        meter.write("scripted/obedient", {"input_tokens": 2_000_000})
+    assert "may cost $ 2.00" in purse.forbids(chunk)
+
+
+def test_the_call_after_a_line_that_was_cut_off_is_paid(tmp_path: Path) -> None:
+    prices = {"openai/x": {"input": 1.0, "output": 1.0}}
+    Meter(tmp_path, prices).write("openai/x", {"input_tokens": 1_000_000})
+    with (tmp_path / kept.FILE).open("a") as file:
+        file.write('{"time": 1, "mod')
+    for _ in range(2):
+        Meter(tmp_path, prices).write("openai/x", {"input_tokens": 1_000_000})
+    assert Meter(tmp_path, prices).dollars == pytest.approx(3.0)
+
+
 def test_episodes_of_other_claims_do_not_count(tmp_path: Path) -> None:
     made = registered(tmp_path)
     found = playing.sizes_of(made, ("soft_email", "soft_deploy"))[DECAY]

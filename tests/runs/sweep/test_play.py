@@ -2,11 +2,13 @@
 
 import threading
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pandas as pd
 import pytest
-from inspect_ai.log import read_eval_log
+from inspect_ai.log import EvalLog, read_eval_log
+from inspect_ai.model import ModelUsage
 
 from constraintrot.errors import EpisodeError
 from constraintrot.models.scripted.agents import Scripted
@@ -15,7 +17,7 @@ from constraintrot.report.frame import planned_episodes
 from constraintrot.runs.sweep.cell import Cell
 from constraintrot.runs.sweep.folder import FolderError, SweepFolder
 from constraintrot.runs.sweep.local import adopt
-from constraintrot.runs.sweep.play import furthest, play
+from constraintrot.runs.sweep.play import counts, furthest, play
 from tests.runs.sweep.drill import differing
 
 OPTIONS: dict[str, Any] = {"score_display": False, "retry_on_error": 0, "max_samples": 1}
@@ -126,3 +128,13 @@ def test_a_row_that_is_there_more_often_is_another_frame() -> None:
     frame = pd.DataFrame({"condition": ["control", "control", "compaction"], "seed": [0, 0, 0]})
     assert differing(frame, frame.iloc[[2, 0, 1]]) == 0
     assert differing(frame, frame.iloc[1:]) == 1
+
+
+def test_tokens_of_the_cache_are_input_too() -> None:
+    usage = ModelUsage(
+        input_tokens=1, input_tokens_cache_read=20, input_tokens_cache_write=300, output_tokens=5
+    )
+    sample = SimpleNamespace(scores=None, metadata={}, model_usage={"some/model": usage})
+    stats = SimpleNamespace(started_at="", completed_at="")
+    summed = counts(cast(EvalLog, SimpleNamespace(samples=[sample], stats=stats)))
+    assert (summed["input"], summed["output"]) == (321, 5)
