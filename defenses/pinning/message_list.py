@@ -172,7 +172,7 @@ def _content(message: Any) -> Content | None:
     return _prompt(message.get("content"))
 
 
-def _prompt(system: Any) -> Content:
+def _prompt(system: Content | None) -> Content:
     if system is not None and not isinstance(system, str | list | tuple):
         given = type(system).__name__
         raise TypeError(f"a system prompt is a text, a list of parts or None, not {given}")
