@@ -44,6 +44,7 @@ class ReinjectEveryK(Defense):
         return Noticing(strategy, self._number, lambda _: None)
 
     async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        messages = self.pins.bare(messages)
         await self._number(messages)
         phase = self._phase % self.every
         kept: list[ChatMessage] = []

@@ -29,6 +29,8 @@ class SystemChannel(Defense):
         if not messages or messages[0].role != "system":
             return [ChatMessageSystem(content=self.text, id="system-channel"), *messages]
         first = messages[0]
+        if first.text.endswith(self.text):
+            return list(messages)
         text = f"{first.text}\n\n{self.text}"
         return [first.model_copy(update={"content": text}), *messages[1:]]
 

@@ -65,9 +65,11 @@ def emptied(text: str, find: Find, reach: int, separator: str = SEPARATOR) -> Re
         before = _end(text, kept, reach) if gone else ""
         seam = len(before)
         near = before + text[at : at + reach] if gone else ""
-        found = _across(near, seam, find)
-        if found is None:
-            found, near, seam = find(text, at), text, at
+        across = _across(near, seam, find)
+        # Whole only since a block within it is gone, so whoever attacks wrote it, not its owner.
+        found = (across, True) if across is not None else find(text, at)
+        if across is None:
+            near, seam = text, at
         if found is None:
             return Rest("".join([*(text[a:b] for a, b in kept), text[at:]]), tuple(gone))
         (start, end), own = found
@@ -88,12 +90,12 @@ def emptied(text: str, find: Find, reach: int, separator: str = SEPARATOR) -> Re
         gone.append(removed(taken))
 
 
-def _across(text: str, seam: int, find: Find) -> tuple[Span, bool] | None:
-    """Return the block that begins before a place in a text and ends behind it."""
+def _across(text: str, seam: int, find: Find) -> Span | None:
+    """Return the block, whoever's, that begins before a place in a text and ends behind it."""
     found = find(text, 0) if seam else None
     while found is not None and found[0].end <= seam:
         found = find(text, found[0].end)
-    return found if found is not None and found[0].start < seam else None
+    return found[0] if found is not None and found[0].start < seam else None
 
 
 def _end(text: str, kept: list[Span], most: int) -> str:

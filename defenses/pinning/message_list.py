@@ -169,7 +169,14 @@ def _content(message: Any) -> Content | None:
     # A model's answer, kept as the client's object, is not a dictionary or a system message.
     if not isinstance(message, Mapping) or message.get("role") not in OPERATOR:
         return None
-    return message.get("content") or ""
+    return _prompt(message.get("content"))
+
+
+def _prompt(system: Content | None) -> Content:
+    if system is not None and not isinstance(system, str | list | tuple):
+        given = type(system).__name__
+        raise TypeError(f"a system prompt is a text, a list of parts or None, not {given}")
+    return system or ""
 
 
 DICTS: Final[MessageForm[Any]] = MessageForm(
@@ -201,7 +208,8 @@ def pinned(
             PinnedBlock has its own.
 
     Raises:
-        TypeError: the messages are not a list, or the pins not a registry.
+        TypeError: the messages are not a list, a system prompt is neither a text nor parts, or
+            the pins are no registry.
     """
     if isinstance(messages, str) or not isinstance(messages, Sequence):
         given = type(messages).__name__
@@ -234,8 +242,5 @@ def pinned_system(
     Raises:
         TypeError: the system prompt is neither, or the pins are no registry.
     """
-    if system is not None and not isinstance(system, str | list | tuple):
-        given = type(system).__name__
-        raise TypeError(f"a system prompt is a text, a list of parts or None, not {given}")
     block = PinnedBlock.of(pins, heading=heading, report=report)
-    return DICTS.beside([], system, block)[1]
+    return DICTS.beside([], _prompt(system), block)[1]

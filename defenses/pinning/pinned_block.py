@@ -153,21 +153,19 @@ class PinnedBlock:
             if known is not None and known.revision == revision:
                 return known
             pins, pinned, manifest = registry.pins(), registry.pinned_text(), registry.manifest()
+            heading = count(f"{self.heading} [0123456789abcdef]") + 1
             made = Rendering(
                 self._marks.write(self.heading, pinned) if pinned else "",
                 manifest,
                 revision,
                 tuple(str(pin.id) for pin in pins),
                 {pin.name: pin.content for pin in pins},
-                self._heading_tokens() + sum(pin.tokens for pin in pins) if pins else 0,
+                heading + sum(pin.tokens for pin in pins) if pins else 0,
             )
             # Otherwise another thread changed the pins between two of these reads.
             if registry.revision == revision:
                 self._rendered = made
                 return made
-
-    def _heading_tokens(self) -> int:
-        return count(f"{self.heading} [0123456789abcdef]") + 1
 
     @property
     def text(self) -> str:
@@ -179,12 +177,8 @@ class PinnedBlock:
         """The block's tokens: the pins by the registry's counter, the heading in o200k."""
         return self.rendering().tokens
 
-    def cut(self, text: str) -> str:
-        """Return a text less this registry's blocks of any revision."""
-        return self.less(text).text
-
     def less(self, text: str) -> Rest:
-        """The same, and what was taken out."""
+        """A text less this registry's blocks of any revision, and what was taken out."""
         return self._marks.less(text)
 
     def into(self, instructions: str | None, *, at: int = -1) -> str:
@@ -203,14 +197,10 @@ class PinnedBlock:
         self.receipt(state, at=at, removed=removed, now=now)
         return kept
 
-    def appended(self, instructions: str) -> str:
-        """Return instructions with the block at their end, once; nothing is reported."""
-        return self.placed(instructions).text
-
     def placed(self, instructions: str, now: Rendering | None = None) -> Rest:
-        """Return the same, and what was taken out: nothing if the block is in its place.
+        """Instructions with the block at their end, once, and what was taken out; no report.
 
-        Its place is the end. Blocks of other registries of this process may follow it.
+        Nothing is taken out if the block is in its place, the end. Blocks of other registries of this process may follow it.
         """
         block = (now or self.rendering()).text
         if self.in_place(instructions, now):

@@ -126,7 +126,7 @@ class Pins(PinnedBlock):
         # Joined, since a provider may have had the block merged with its neighbours.
         if _whole(before) == _whole(after):
             return "verified"
-        compacted = any(summarised(m) or is_pinned(m) for m in before)
+        compacted = self._own(before) or any(map(summarised, before))
         return "repaired" if compacted else "injected"
 
     async def step(

@@ -107,11 +107,6 @@ class SessionTool(BaseTool):
         return self._session.tool(self.name, args)
 
 
-def tools(session: Session) -> list[SessionTool]:
-    """Return the session's tools, simulated."""
-    return [SessionTool(session, info) for info in session.tools]
-
-
 def compaction(session: Session, mode: str) -> EventsCompactionConfig | None:
     """Return a mode's compaction; None if the session does not compact."""
     if not session.compacts:
@@ -212,7 +207,7 @@ def _conversation(session: Session, mode: str) -> Say:
         model=SessionLlm(session=session, part="agent"),
         # A function, because ADK would substitute braces in a text.
         instruction=lambda _: session.system,
-        tools=list(tools(session)),
+        tools=[SessionTool(session, info) for info in session.tools],
     )
     app = App(
         name="constraintrot",

@@ -81,13 +81,11 @@ class PinPlugin(BasePlugin):
             LOGGER.warning("run_live opens its session with the model before any plugin: no pins")
             self.pinned_block.receipt("absent")
             return None
-        now = self.pinned_block.rendering()
-        changed, removed = self._place(llm_request, now)
-        step: tuple[State, tuple[Removed, ...]] = ("injected" if changed else "verified", removed)
         if _verifies_last(callback_context):
-            _steps(callback_context)[id(self)] = step
+            changed, removed = self._place(llm_request, self.pinned_block.rendering())
+            _steps(callback_context)[id(self)] = ("injected" if changed else "verified", removed)
         else:
-            self.pinned_block.receipt(step[0], at=-1, removed=removed, now=now)
+            self.pin(llm_request)
         return None
 
     async def before_agent_callback(
@@ -106,14 +104,13 @@ class PinPlugin(BasePlugin):
             )
         return None
 
-    def pin(self, request: LlmRequest) -> None:
-        """Put the pins at the end of a request's system instruction, once."""
-        self._verify(request, None)
-
-    def _verify(
-        self, request: LlmRequest, before: tuple[State, tuple[Removed, ...]] | None
+    def pin(
+        self, request: LlmRequest, before: tuple[State, tuple[Removed, ...]] | None = None
     ) -> None:
-        """Ensure the pins in a request, and report; ``before`` is the plugin's earlier change."""
+        """Put the pins at the end of a request's system instruction, once, and report.
+
+        ``before`` is the plugin's earlier change to the request.
+        """
         now = self.pinned_block.rendering()
         changed, removed = self._place(request, now)
         state: State = "injected" if changed else "verified"
@@ -125,6 +122,13 @@ class PinPlugin(BasePlugin):
         """Put the pins into a request; return whether it changed, and the removed blocks."""
         if request.config is None:
             request.config = types.GenerateContentConfig()
+        if now.text and any(
+            getattr(one, "computer_use", None) for one in request.config.tools or ()
+        ):
+            raise ParameterError(
+                "ADK's Gemini empties the system instruction of a request with computer use, behind"
+                " all callbacks; give these tools to an agent of an app without pins"
+            )
         extra = getattr(request.config.http_options, "extra_body", None)
         refuse_replacing(self.pinned_block, extra)
         given = request.config.system_instruction
@@ -136,7 +140,9 @@ class PinPlugin(BasePlugin):
             return True, removed
         # An agent's own callback may have set parts; they stay separate.
         whole = _whole(given)
-        kept, removed = placed_content(whole.parts or [], self.pinned_block, now, _part)
+        kept, removed = placed_content(
+            whole.parts or [], self.pinned_block, now, lambda text: types.Part(text=text)
+        )
         if kept is whole.parts and (whole is given or not now.text):
             return False, ()
         # Most of ADK's models ignore an instruction that is neither a text nor a Content.
@@ -150,10 +156,6 @@ def _whole(instruction: Any) -> types.Content:
         return instruction
     parts: list[Any] = instruction if isinstance(instruction, list) else [instruction]
     return types.Content(role="user", parts=[t_part(part) for part in parts])
-
-
-def _part(text: str) -> types.Part:
-    return types.Part(text=text)
 
 
 def _is_live(context: CallbackContext) -> bool:
@@ -187,5 +189,5 @@ def _last(callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResp
     steps = _steps(callback_context)
     for plugin in context.plugin_manager.plugins:
         if isinstance(plugin, PinPlugin):
-            plugin._verify(llm_request, steps.get(id(plugin)))
+            plugin.pin(llm_request, steps.get(id(plugin)))
     return None

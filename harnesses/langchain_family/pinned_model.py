@@ -95,11 +95,10 @@ class Guard:
         if _kept_by_server(model, given):
             return self._instructed(model, messages, given, now)
         kept, changed, removed = MESSAGES.placed(messages, self.pinned_block, now)
-        if not changed:
-            self._report(self._before or "verified", 0, self._removed, now)
-        else:
-            state: State = "repaired" if self._before else "injected"
-            self._report(state, 0, (*self._removed, *removed), now)
+        state: State = self._before or "verified"
+        if changed:
+            state = "repaired" if self._before else "injected"
+        self.pinned_block.receipt(state, at=0, removed=(*self._removed, *removed), now=now)
         return kept, given
 
     def _instructed(
@@ -118,11 +117,8 @@ class Guard:
         instructions, gone = self.pinned_block.placed(said or "", now)
         in_place = instructions == (said or "")
         state: State = "verified" if in_place and self._before is None else "injected"
-        self._report(state, -1, (*removed, *gone), now)
+        self.pinned_block.receipt(state, at=-1, removed=(*removed, *gone), now=now)
         return kept, given if in_place else {**given, "instructions": instructions or None}
-
-    def _report(self, state: State, at: int, removed: tuple[Removed, ...], now: Rendering) -> None:
-        self.pinned_block.receipt(state, at=at, removed=removed, now=now)
 
 
 def _own(model: BaseChatModel) -> Mapping[str, Any]:
@@ -131,10 +127,15 @@ def _own(model: BaseChatModel) -> Mapping[str, Any]:
 
 
 def _kept_by_server(model: BaseChatModel, given: Mapping[str, Any]) -> bool:
-    """Return whether a request continues a history that the provider keeps."""
-    return bool(getattr(model, "use_previous_response_id", False)) or any(
-        given.get(key) or _own(model).get(key) for key in ("previous_response_id", "conversation")
-    )
+    """Return whether the provider keeps the history that a request continues, or shortens it."""
+    asked = {**_own(model), **given}
+    kept = any(asked.get(key) for key in ("previous_response_id", "conversation"))
+    # Only OpenAI's has it; others know the words below, and no instructions.
+    continues: bool | None = getattr(model, "use_previous_response_id", None)
+    if continues is None:
+        return kept
+    shortens = ("truncation", "context_management")
+    return kept or continues or any(asked.get(key, getattr(model, key, None)) for key in shortens)
 
 
 class _Sent(list[BaseMessage]):

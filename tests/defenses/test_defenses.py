@@ -21,7 +21,7 @@ from constraintrot.defenses import (
 )
 from constraintrot.defenses.pin import declared
 from constraintrot.defenses.pin_extract import ExtractedPins
-from constraintrot.defenses.reinject_every_k import ReinjectEveryK
+from constraintrot.defenses.reinject_every_k import EVERY, ReinjectEveryK
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.evaluation.defense import parse_defense
@@ -320,6 +320,19 @@ def test_system_channel_makes_a_system_message_where_there_is_none() -> None:
     assert kept[0].role == "system"
     assert POLICY in kept[0].text
     assert asyncio.run(make("system_channel").assemble(kept)) == kept
+
+
+@pytest.mark.parametrize("name", [*DECLARED, "recompile", "reinject_every_k"])
+def test_a_loop_that_keeps_what_it_sends_does_not_grow(name: str) -> None:
+    """As the page's lines do: two defenses said the policies once more at each call."""
+    found, turns = make(name, [POLICY]), 9
+    sent: list[ChatMessage] = [ChatMessageSystem(content="Be brief.", id="s")]
+    for turn in range(turns):
+        sent.append(ChatMessageUser(content=f"Ticket {turn}.", id=f"u{turn}"))
+        sent = asyncio.run(found.assemble(sent))
+        sent.append(ChatMessageAssistant(content="Done.", id=f"a{turn}"))
+    most = turns // EVERY + 1 if name == "reinject_every_k" else 1 + (name == "dual_position")
+    assert 1 <= whole(sent).count(POLICY) <= most
 
 
 def test_a_summary_is_not_taken_for_something_that_the_user_said() -> None:

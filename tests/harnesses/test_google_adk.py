@@ -231,3 +231,12 @@ def test_options_that_would_replace_the_pins_are_refused() -> None:
     with pytest.raises(ParameterError, match="'systemInstruction'"):
         PinPlugin(registry(PINNED)).pin(request)
     PinPlugin(registry()).pin(request)
+
+
+def test_a_request_whose_system_instruction_adk_empties_is_refused() -> None:
+    """The receipt said ``injected``, and Gemini was sent no system instruction at all."""
+    tool = types.Tool(computer_use=types.ComputerUse())
+    request = LlmRequest(config=types.GenerateContentConfig(tools=[types.Tool(), tool]))
+    with pytest.raises(ParameterError, match="computer use"):
+        PinPlugin(registry(PINNED)).pin(request)
+    PinPlugin(registry()).pin(request)

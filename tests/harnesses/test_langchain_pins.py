@@ -192,6 +192,25 @@ def test_what_is_asked_of_the_model_is_answered_as_before() -> None:
         pinned_model("gpt-5.5", rules())
 
 
+@pytest.mark.parametrize(
+    "shortens", [{"truncation": "auto"}, {"context_management": [{"type": "compaction"}]}]
+)
+def test_a_server_that_shortens_requests_has_the_pins_apart_from_the_messages(
+    shortens: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It drops items from the beginning, where the system message with the pins was."""
+    openai, payloads = recorded(monkeypatch)
+    given = {"model": "gpt-5.5", "api_key": "none", "use_responses_api": True}
+    for model in (
+        openai.ChatOpenAI(**given, **shortens),
+        openai.ChatOpenAI(**given).bind(**shortens),
+    ):
+        with pytest.raises(ConnectionError):
+            pinned_model(model, rules()).invoke("Hello")
+    assert all(POLICY in sent["instructions"] for sent in payloads)
+    assert [POLICY in str(sent["input"]) for sent in payloads] == [False, False]
+
+
 @pytest.mark.parametrize("kept_by_server", [True, False])
 def test_a_server_that_keeps_the_history_is_not_given_the_pins_to_keep(
     kept_by_server: bool, monkeypatch: pytest.MonkeyPatch

@@ -96,6 +96,9 @@ def test_the_page_shows_the_block_that_is_sent(rules: Registry) -> None:
 def test_a_system_prompt_of_another_type_is_refused(system: Any, rules: Registry) -> None:
     with pytest.raises(TypeError, match="a system prompt is a text"):
         pinned_system(system, rules)
+    # Of a mapping, its keys were sent.
+    with pytest.raises(TypeError, match="a system prompt is a text"):
+        pinned([{"role": "system", "content": system}], rules)
 
 
 def test_a_part_whose_text_is_no_text_is_refused(rules: Registry) -> None:

@@ -70,7 +70,8 @@ def test_a_policy_in_a_user_s_message_is_no_pin(text: str) -> None:
 @pytest.mark.parametrize("merges", [False, True])
 def test_two_registries_share_a_conversation(merges: bool) -> None:
     """Neither takes the other's block for its own, nor away."""
-    first, second = Pins(rules(), report=lambda _: None), Pins(rules(), report=lambda _: None)
+    receipts: list[Receipt] = []
+    first, second = (Pins(rules(), report=receipts.append) for _ in range(2))
     context = opening()
     for _ in range(3):
         for pins in (first, second):
@@ -79,6 +80,8 @@ def test_two_registries_share_a_conversation(merges: bool) -> None:
             context = list(collapse_consecutive_user_messages(context))
         text = whole(context)
         assert [text.count(pins.text) for pins in (first, second)] == [1, 1]
+    # The other's block is no sign of a compaction.
+    assert [receipt.state for receipt in receipts[:2]] == ["injected"] * 2
     bare = second.bare(first.bare(context))
     assert [m.text for m in bare] == [m.text for m in opening()]
 
