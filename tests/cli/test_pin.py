@@ -62,13 +62,21 @@ def test_install_status_uninstall(rules: Path) -> None:
     assert json.loads(call("status", "--json").stdout)["pins"] == []
 
 
-def test_a_project_is_pinned_by_itself(rules: Path) -> None:
-    done = call("install", "codex", "--rules", "rules.txt", "--project")
+def test_a_project_is_pinned_by_itself(rules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = rules.parent / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    done = call("install", "codex", "--rules", str(rules), "--project")
     assert "do not commit it" in done.output
     assert "type /hooks, trust it" in done.output
-    assert "hook.py" in (rules.parent / ".codex" / "hooks.json").read_text()
+    assert "hook.py" in (project / ".codex" / "hooks.json").read_text()
     assert call("uninstall", "codex", "--project").exit_code == 0
-    assert not (rules.parent / ".codex").exists()
+    assert not (project / ".codex").exists()
+
+
+def test_a_project_in_the_home_folder_is_refused(rules: Path) -> None:
+    refused = call("install", "codex", "--rules", "rules.txt", "--project", exits=2)
+    assert "is of your own settings: pin with --user" in refused.output
 
 
 @pytest.mark.parametrize(
