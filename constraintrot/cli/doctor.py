@@ -76,11 +76,12 @@ def doctor(
     model: str | None,
     as_json: bool,
 ) -> None:
-    """Which rules did your agent lose when its context was compacted?
+    """Find the rules that your agent lost when its context was compacted.
 
     PATHS are session files of Claude Code, Codex, opencode, Gemini CLI, Qwen Code, pi and
-    Copilot CLI, Inspect logs, ATIF, folders of them, or SERVICE:PROJECT of langsmith,
-    phoenix, logfire and weave. By default the sessions that are on this machine.
+    Copilot CLI, Inspect logs, ATIF, messages of the model APIs, LangSmith runs,
+    OpenTelemetry spans, folders of them, or SERVICE:PROJECT of langsmith, phoenix, logfire
+    and weave. By default the sessions that are on this machine.
 
     Everything stays on this machine, unless a model is named with --model.
     """
