@@ -37,7 +37,7 @@ def condition(sentence: Sentence) -> Rule:
     about if it can add to the rule.
     """
     if found := order(sentence.text):
-        return _ordered(found)
+        return _ordered(found, sentence)
     base, leave, doubts = approval(sentence)
     parts = _laid_out(base)
     rule = _joined(base, parts) if parts else unknown(telling(base))
@@ -54,9 +54,9 @@ def condition(sentence: Sentence) -> Rule:
     return replace(rule, open=list(dict.fromkeys(doubts)))
 
 
-def _ordered(found: Order) -> Rule:
+def _ordered(found: Order, sentence: Sentence) -> Rule:
     """Return the rule of an order: the conditions of its act, and the act that comes first."""
-    act = Sentence(found.act, "never", found.act)
+    act = Sentence(found.act, "never", found.act, called=sentence.called)
     parts = _laid_out(act)
     rule = _joined(act, parts) if parts else alone()
     doubts = [*found.open, *rule.open, *(unread(act, parts) if parts else ())]

@@ -15,7 +15,6 @@ from constraintrot.authoring.check_requests import gives_away
 from constraintrot.authoring.check_texts import value_slots
 from constraintrot.authoring.conditions import condition, telling
 from constraintrot.authoring.entries import entries
-from constraintrot.authoring.names import without_named
 from constraintrot.authoring.probes import Probe, probes
 from constraintrot.authoring.rule import Rule, unknown
 from constraintrot.authoring.sentence import Sentence, read
@@ -60,15 +59,14 @@ def draft(
     """Draft a scenario for a policy, which is one sentence.
 
     Without tools, one is made up for the policy; without a family, its name is made of the tool's.
-    ``called`` are arguments of recorded calls; whether a name in one of them is its own is not asked.
+    ``called`` has the arguments of recorded calls, as ``Sentence`` has them.
 
     Raises:
         ParameterError: the text is not a usable sentence, or the answers contradict each other.
     """
-    sentence = read(text)
+    sentence = replace(read(text), called=called)
     anew = answers is not None and answers.anew
     rule = unknown(telling(sentence)) if anew else condition(sentence)
-    rule = replace(rule, open=without_named(rule.open, called))
     sure = certain(sentence, rule)
     if answers is not None:
         sure = sure or any(one.closed for one in answers.asked)

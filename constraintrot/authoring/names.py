@@ -1,7 +1,7 @@
 """Recognition of names of one kind in a sentence: regions, branches, environments, channels."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from constraintrot.authoring.doubts import beyond
@@ -16,10 +16,6 @@ _SET = re.compile(
     rf" (?P<things>{_THING}(?: {_THING})*(?:(?:,| or| and) {_THING}(?: {_THING})*)*)$",
     re.IGNORECASE,
 )
-
-
-# Asked of "the default branch" and "customer-facing systems", which a property tells.
-_OWN = "is the {}'s own name; say it as a call names it"
 
 
 def name(sentence: Sentence) -> Rule | None:
@@ -44,13 +40,15 @@ def _named(sentence: Sentence, found: re.Match[str], names: list[tuple[str, str]
         table = _kinds()[kind]
         listed = list(dict.fromkeys(form for name in named for form in spellings(name)))
         others = [one for one in table["others"] if one not in listed]
+        # "The default branch" and "customer-facing systems" are told by a property.
         doubts += [
-            f"whether {name!r} {_OWN.format(kind)}"
+            f"whether {name!r} is the {kind}'s own name; say it as a call names it"
             for name in named
             if not (
                 _is_of(name, table)
                 or re.search(r"[\d#@_./*]", name)
                 or re.search(rf"[`'\"]{re.escape(name)}", sentence.phrase)
+                or _uses(name, kind).search(sentence.called)
             )
         ]
     else:
@@ -102,16 +100,6 @@ def _name(thing: str) -> tuple[str, str] | None:
 def _is_of(name: str, table: Mapping[str, Any]) -> bool:
     known = {*table["others"], *(one for group in table.get("aliases", ()) for one in group)}
     return name.casefold() in known or re.fullmatch(table.get("like", "$^"), name) is not None
-
-
-def without_named(doubts: Sequence[str], said: str) -> list[str]:
-    """Return the doubts but those whether a name is its own, of names that calls use as such.
-
-    ``said`` has a line for each argument: its name, an equals sign, its value.
-    """
-    own = re.compile(rf"whether (['\"])(.+)\1 {_OWN.format('([a-z]+)')}")
-    asked = [(one, own.fullmatch(one)) for one in doubts]
-    return [one for one, found in asked if not (found and _uses(found[2], found[3]).search(said))]
 
 
 def _uses(name: str, kind: str) -> re.Pattern[str]:

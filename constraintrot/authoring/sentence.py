@@ -121,6 +121,8 @@ class Sentence:
         phrase: the forbidden or requested act, from its verb on; the sentence for ``other``.
         plain: whether it is a rule only by the form of a command.
         scope: characters of the phrase before "only", which say where the limit holds.
+        called: the arguments of recorded calls, a line each: name, an equals sign, value. A name
+            that a call uses needs no question.
     """
 
     text: str
@@ -128,6 +130,7 @@ class Sentence:
     phrase: str
     plain: bool = False
     scope: int = 0
+    called: str = ""
 
     @property
     def verb(self) -> str:
