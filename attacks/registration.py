@@ -27,6 +27,7 @@ from constraintrot.attacks.definition import (
     Position,
     Settings,
 )
+from constraintrot.compactors import RECENT_TURNS
 from constraintrot.components import ComponentRegistry
 from constraintrot.episode.channels import CHANNELS
 from constraintrot.episode.episode import Episode, Message, Turn
@@ -39,8 +40,6 @@ _PATHS: dict[str, str] = {
     "document": "shared/note-{}.md",
     "memory_entry": "memory/imported-{}.md",
 }
-# As ``compactors.turns`` has it, whose import takes Inspect.
-_RECENT_TURNS = 2
 _FRAMES = Path(__file__).with_name("_frames.yaml")
 
 
@@ -73,7 +72,7 @@ def place(episode: Episode, texts: Sequence[str], settings: Settings) -> Episode
     if settings.channel == "tool_output":
         spoke = [spot for spot in turns if _results(episode.segments[spot[0]][spot[1]])]
         # An older result would be summarised, and what is recent is not.
-        if settings.position != "recent" or set(spoke) & set(turns[-_RECENT_TURNS:]):
+        if settings.position != "recent" or set(spoke) & set(turns[-RECENT_TURNS:]):
             turns = spoke or turns
     first = _first(len(turns), len(texts), settings.position)
     placed: dict[tuple[int, int], list[Turn]] = defaultdict(list)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from inspect_ai.model import CompactionStrategy
 
 MIN_WORDS, MAX_WORDS, DEFAULT_WORDS = 15, 3000, 60
+# Number of turns at the end of the history that no compactor of this package changes.
+RECENT_TURNS = 2
 # Approximate o200k tokens per word of a summary.
 _TOKENS_A_WORD = 4 / 3
 

@@ -18,11 +18,10 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolInfo
 
+from constraintrot.compactors import RECENT_TURNS
 from constraintrot.errors import NoSummaryError
 
 InPlace: TypeAlias = tuple[list[ChatMessage], ChatMessageUser | None]
-# Number of turns at the end of the history that no compactor of this package changes.
-RECENT_TURNS = 2
 SUMMARY = "summary"
 # In a summary's metadata: how often the summarizer wrote nothing before it.
 RETRIES = "empty_summaries"

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from constraintrot import attacks
 from constraintrot.attacks import ATTACKS, POSITIONS, SURFACES
-from constraintrot.attacks.registration import _RECENT_TURNS
-from constraintrot.compactors.turns import RECENT_TURNS
+from constraintrot.compactors import RECENT_TURNS
 from constraintrot.episode.attack_check import check_attacked
 from constraintrot.episode.channels import CHANNELS
 from constraintrot.episode.episode import Episode, Turn
@@ -50,7 +49,9 @@ A_FEW = ["soft_email.en", "soft_deploy.zh", "soft_spend.es", "soft_channel.de", 
 @pytest.mark.parametrize("name", NAMES)
 def test_only_ingested_content_is_touched(name: str, file: str) -> None:
     before = staged(file)
-    for spec, channel, _ in specs(name):
+    history = [turn for turn in before.turns if turn.part == "history"]
+    spoke = any(map(holds_result, history[-RECENT_TURNS:]))
+    for spec, channel, position in specs(name):
         after = attacks.apply(spec, before)
         check_attacked(before, after)
         found = written(before, after)
@@ -60,7 +61,11 @@ def test_only_ingested_content_is_touched(name: str, file: str) -> None:
         assert (after.opening, after.standing) == (before.opening, before.standing)
         assert after.trigger == before.trigger
         added = sum(turn.part == "attack" for turn in after.turns)
-        assert added == (0 if channel == "tool_output" else len(found))
+        own = [True] * len(found)
+        if channel == "tool_output":
+            late = position == "recent" and not spoke
+            own = [late and not holds_result(turn) for turn in history[-len(found) :]]
+        assert added == sum(own)
         for message in found:
             kept = mentions([message.text], before.policy, before.variant.slots)
             assert not kept.kept, f"{spec} states the policy itself"
@@ -166,7 +171,6 @@ def test_what_is_recent_is_not_summarised(file: str, seed: int, tokens: int, rou
     """Though no tool spoke in the last two turns; an older result would be summarised."""
     before = staged(file, seed, context_tokens=tokens, rounds=rounds)
     turns = [turn for segment in before.segments for turn in segment]
-    assert _RECENT_TURNS == RECENT_TURNS
     assert not any(map(holds_result, turns[-RECENT_TURNS:]))
     after = attacks.apply("impersonate_rescind", before)
     assert at(after) == [len(turns)]

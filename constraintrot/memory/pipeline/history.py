@@ -22,8 +22,8 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.compaction.strategy_wrapper import SummaryCheck
+from constraintrot.compactors import RECENT_TURNS
 from constraintrot.compactors.turns import (
-    RECENT_TURNS,
     SUMMARY,
     InPlace,
     OlderTurns,
