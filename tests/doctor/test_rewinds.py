@@ -1,4 +1,4 @@
-"""What a user takes back by a rewind is in no context, and neither binds the agent nor frees it."""
+"""A rewind takes turns out of the context: their rules and leaves do not hold any more."""
 
 import json
 from collections.abc import Sequence

@@ -163,7 +163,7 @@ def test_a_direction_that_silence_cannot_turn_round() -> None:
     assert obeys.verdict == "b is lower"
     mute = compare_unknown([1] * 12, [0] * 12, unknown=([False] * 12, [True] * 12))
     assert (mute.p_value < 0.01, mute.verdict) == (True, "not distinguishable at this n")
-    # Either way it would be a difference, and between them it is none.
+    # Both extreme fillings show a difference, and a filling between them shows none.
     half = compare_unknown([1, 0] * 20, [0] * 40, unknown=([False] * 40, [True] * 40))
     assert [one.p_value < 0.01 for one in half.extremes] == [True, True]
     assert half.weakest == 1

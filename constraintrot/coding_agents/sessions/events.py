@@ -33,7 +33,7 @@ class Call:
     Attributes:
         function: the tool's name.
         arguments: decoded; a text that is not a JSON object is under ``input``.
-        key: the vendor's identifier; empty if there is none.
+        key: the vendor's identifier, or an empty text.
     """
 
     function: str

@@ -77,7 +77,7 @@ class Outcomes:
 
     @property
     def known(self) -> bool:
-        """Whether each outcome of the first arm is known, and the arm of each episode."""
+        """Whether no outcome of the first arm is unknown, and no episode is unplaced."""
         return self.unplaced[0] is None and not np.isnan(self.a).any()
 
     @property

@@ -93,7 +93,7 @@ def test_a_search_that_found_nothing_is_named_and_left_out(tmp_path: Path) -> No
 
 
 def test_an_agent_that_violates_what_it_sees_is_named(tmp_path: Path) -> None:
-    """What is broken there was lost, and would have been violated without a prompt too."""
+    """A report warns of an agent that violates constraints in full view, without any prompt."""
     found = found_on(tmp_path / "a.jsonl", "follow", "inject_note")
     told = "variants were violated without an attack although the\ncontext held the constraint"
     assert told not in text(found) + overview([found])
