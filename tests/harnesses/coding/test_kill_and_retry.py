@@ -49,7 +49,8 @@ def alive(folder: Path) -> list[str]:
 MOMENTS: dict[str, Callable[[Path, Path], bool]] = {
     "a folder": lambda logs, folders: any(folders.glob(f"{PREFIX}*")),
     "an agent": lambda logs, folders: any("fake_agent" in one for one in alive(folders)),
-    "a sample": lambda logs, folders: finished(logs) >= 1,
+    # Between two episodes there is no folder, and reading the log takes as long as an episode.
+    "a sample": lambda logs, folders: finished(logs) >= 1 and any(folders.glob(f"{PREFIX}*")),
 }
 
 
