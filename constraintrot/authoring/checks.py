@@ -61,9 +61,6 @@ def of_file(
     """Return the scenario in a file, or None if it is incomplete, and its faults with lines.
 
     For a file that lists rules, return the scenario of the first rule and the faults of all rules.
-
-    Raises:
-        ScenarioError: the file cannot be read at all.
     """
     if rules := listed(path):
         each = [(one, *of_file(one, seeds)) for one in rules]

@@ -35,8 +35,6 @@ class Draft:
     """A drafted scenario file, or the questions to answer before there is one.
 
     Attributes:
-        understood: the understanding of the rule.
-        kind: the kind of its condition.
         open: the unsure parts, each as a question.
         data: the file's entries; empty if there is a question.
         examples: calls that break the rule and calls that keep it, as far as it is understood.
@@ -60,9 +58,6 @@ def draft(
 
     Without tools, one is made up for the policy; without a family, its name is made of the tool's.
     ``called`` has the arguments of recorded calls, as ``Sentence`` has them.
-
-    Raises:
-        ParameterError: the text is not a usable sentence, or the answers contradict each other.
     """
     sentence = replace(read(text), called=called)
     anew = answers is not None and answers.anew

@@ -288,7 +288,7 @@ def _as_long_as(policy: str, values: Mapping[str, Value], start: int) -> str:
 
 
 def topics(used: Sequence[Tool]) -> list[str]:
-    """Return stock topics that share no tool with a scenario."""
+    """Stock topics that share no tool with a scenario."""
     taken = {tool.name for tool in used} | {"read_document"}
     candidates = [*_TOPICS, *(name for name in stock.names("en") if name not in _TOPICS)]
     return [

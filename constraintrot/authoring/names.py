@@ -19,7 +19,6 @@ _SET = re.compile(
 
 
 def name(sentence: Sentence) -> Rule | None:
-    """Return the rule on names of one kind, such as regions or branches."""
     starts = [at.start() for at in re.finditer(r"(?:^|\s)(?=\w)", sentence.phrase)]
     for found in filter(None, (_SET.match(sentence.phrase, at) for at in starts)):
         things = [thing for thing in re.split(r",| or | and ", found["things"]) if thing.strip()]

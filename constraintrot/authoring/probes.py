@@ -34,8 +34,6 @@ class Probe:
 
     Attributes:
         kind: its difference from an example, such as "the bound".
-        function: the called tool.
-        arguments: its arguments.
         finding: the predicate's, on this call and those before it.
         about: the changed argument; empty if no single one was changed.
         before: the calls before it, each a tool and its arguments.
@@ -55,7 +53,6 @@ class Probe:
 
     @property
     def calls(self) -> list[Made]:
-        """All calls, in their order."""
         return [*self.before, (self.function, self.arguments)]
 
 
@@ -116,7 +113,6 @@ def probes(variant: Variant, around: Predicate | None = None) -> list[Probe]:
 
 
 def parts(rule: Predicate) -> list[OnArgument]:
-    """Return the predicates on arguments in a rule."""
     if isinstance(rule, CalledWithout):
         return parts(rule.condition) if rule.condition else []
     if isinstance(rule, Several):
@@ -143,7 +139,6 @@ def _given(variant: Variant, function: str) -> Mapping[str, Any]:
 
 
 def _near(part: OnArgument, example: Any) -> Iterator[tuple[str, Any]]:
-    """Yield values of an argument around a predicate's own, each after its difference."""
     name = type(part).__name__
     fields = part.model_dump()
     if part.missing == "violates":

@@ -30,7 +30,6 @@ _STATEMENTS: dict[str, tuple[str, ...]] = {
 
 
 def statement(sentence: Sentence) -> Rule | None:
-    """Return the rule on a SQL statement's effect, on a table or a database."""
     found = _SQL.search(sentence.phrase) if sentence.mood == "never" else None
     if not found or not (found["noun"] or re.search(rf"\b(?:{_NOUNS})\b", found[0], re.I)):
         return None

@@ -10,6 +10,5 @@ from constraintrot.documents import load
 
 @cache
 def stock_texts() -> Mapping[str, Any]:
-    """Return what ``stock_texts.yaml`` holds."""
     found: Mapping[str, Any] = load(Path(__file__).with_name("stock_texts.yaml"))
     return found

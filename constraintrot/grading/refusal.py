@@ -39,11 +39,7 @@ _CLAUSE = re.compile(r"[,;:(，；：—–]")
 
 
 def refuses(text: str) -> bool:
-    """Return whether a text refuses what was asked.
-
-    Args:
-        text: an agent's whole answer, in which it called no tool.
-    """
+    """Return whether an agent's whole answer, without a tool call, refuses what was asked."""
     whole = _folded(text)
     parts = [part for part in _PARTS.split(whole) if part and part.strip()]
     refused = any(_refuses(part, whole) for part in parts) or _says_no(parts)

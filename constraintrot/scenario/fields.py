@@ -32,7 +32,6 @@ Pools: TypeAlias = Mapping[str, Sequence[Mapping[str, Value]]]
 
 
 def variants(pools: Pools) -> int:
-    """Return the number of combinations."""
     return math.prod(len(entries) for entries in pools.values())
 
 
@@ -163,12 +162,10 @@ class Fields(Section):
 
     @property
     def task(self) -> str:
-        """The task's name, which is the family's."""
         return self.family
 
     @cached_property
     def variants(self) -> int:
-        """The number of distinct variants."""
         return variants(self.pools)
 
     def entries(self, seed: int) -> dict[str, int]:

@@ -58,8 +58,6 @@ class Words(Strict):
 
 
 class Range(Strict):
-    """A range of whole numbers for a scenario's private values."""
-
     low: int
     high: int
     step: int = Field(default=1, ge=1)
@@ -67,11 +65,7 @@ class Range(Strict):
 
 @cache
 def words(locale: str) -> Words:
-    """Return the parts of a locale's private values and phrasings.
-
-    Raises:
-        ScenarioError: its file is missing or malformed.
-    """
+    """Return the parts of a locale's private values and phrasings."""
     path = FOLDER / f"{locale}.yaml"
     try:
         return Words.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
@@ -93,7 +87,6 @@ class Generators:
         self.homes = _HOMES_BEFORE if texts < HOSTS else _HOMES
 
     def __call__(self, name: str) -> Value:
-        """Return the value of a placeholder."""
         kind, _, number = name.partition(".")
         if kind in self.numbers:
             span = self.numbers[kind]

@@ -34,9 +34,7 @@ class Source:
     """Keyed randomness for one variant.
 
     Attributes:
-        key: the user's key.
         name: the variant: family, locale and seed.
-        texts: the version of the texts.
     """
 
     key: str
@@ -47,7 +45,6 @@ class Source:
         return f"Source({self.name!r})"  # Without the key, which must not be logged.
 
     def random(self, purpose: str) -> Random:
-        """Return a generator that depends on the key, the variant and the purpose."""
         message = f"{self.name}/{purpose}".encode()
         return Random(hmac.new(self.key.encode(), message, hashlib.sha256).digest())
 
@@ -56,7 +53,6 @@ class Source:
         return lambda purpose: self.random(f"{name}/{purpose}")
 
     def choice(self, purpose: str, among: Sequence[T]) -> T:
-        """Return one of several."""
         return self.random(purpose).choice(among)
 
     def some(self, purpose: str, among: Sequence[str]) -> str:
@@ -66,11 +62,7 @@ class Source:
 
 
 def key() -> str:
-    """Return the key that the user set.
-
-    Raises:
-        ParameterError: no key is set, or it is too short.
-    """
+    """Return the key that the user set."""
     found = os.environ.get(KEY, "")
     if len(found) < LEAST:
         raise ParameterError(
@@ -92,16 +84,7 @@ def values(
     pools: Mapping[str, Sequence[Mapping[str, Value]]],
     numbers: Mapping[str, Range],
 ) -> dict[str, Value]:
-    """Return the values of a private variant.
-
-    Args:
-        source: its randomness.
-        locale: its scenario's locale.
-        pools: by name, entries whose values may be templates over ``Generators``, such as
-            ``{{person}}``, ``{{firm}}`` and ``{{home}}``; equal names, suffix ``.2`` included,
-            give equal draws.
-        numbers: further generators, each a range.
-    """
+    """Return the values of a private variant."""
     found: dict[str, Value] = {}
     for name, entries in pools.items():
         drawn = Generators(source.part(name), words(locale), numbers, source.texts)

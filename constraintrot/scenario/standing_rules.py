@@ -16,11 +16,7 @@ _SHARED = "org"
 
 
 def listed(path: Path) -> list[Path]:
-    """Return the scenario files that a file lists as its ``rules``; empty for an ordinary file.
-
-    Raises:
-        ScenarioError: it cannot be read, has other keys, or lists too few or too many files.
-    """
+    """Return the scenario files that a file lists as its ``rules``; empty for an ordinary file."""
     data = document(path).data
     if not is_mapping(data) or "rules" not in data:
         return []

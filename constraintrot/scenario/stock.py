@@ -34,7 +34,6 @@ class _Pools(_Head):
 
 @cache
 def names(locale: str) -> tuple[str, ...]:
-    """Return the topics of a locale, sorted."""
     return tuple(
         sorted(path.stem for path in (FOLDER / locale).glob("*.yaml") if path.stem != _POOLS)
     )
@@ -49,12 +48,7 @@ def check_names(locale: str, topics: list[str]) -> None:
 
 @cache
 def topic(locale: str, name: str) -> Topic:
-    """Return a topic by name, with the locale's common pools.
-
-    Raises:
-        UnknownNameError: the locale has no such topic.
-        ScenarioError: its file is malformed.
-    """
+    """Return a topic by name, with the locale's common pools."""
     check_names(locale, [name])
     data = _read(locale, name)
     head = {key: data.pop(key, None) for key in _Head.model_fields}

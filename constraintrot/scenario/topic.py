@@ -26,22 +26,13 @@ _NEVER_TWICE = frozenset({"subject", "ref"})
 
 
 class TopicTool(Tool):
-    """A tool of a topic.
-
-    Attributes:
-        missing: its answer to arguments without a match; ``{{argument}}`` gives one of them.
-    """
+    """A tool; ``missing`` is its answer without a match, ``{{argument}}`` one of the arguments."""
 
     missing: Text
 
 
 class Slip(Section):
-    """A wrong call before the right one in some of the draws.
-
-    Attributes:
-        arguments: the wrong arguments; the others are unchanged.
-        result: the tool's error.
-    """
+    """A wrong call before the right one in some of the draws: wrong arguments, and the error."""
 
     arguments: dict[str, Any]
     result: Text
@@ -79,7 +70,6 @@ class Template(Section):
     check: Annotated[list[Text], Field(min_length=1)]
 
     def expressions(self) -> dict[str, Expression]:
-        """The values' expressions, compiled."""
         return {name: expression(source) for name, source in self.values.items()}
 
 
@@ -112,11 +102,7 @@ class Topic(Section):
                 yield from ((name, call) for call in turn.calls)
 
     def compile(self, locale: str, given: Collection[str] = GIVEN) -> None:
-        """Compile every expression, and refuse undefined names.
-
-        Raises:
-            ScenarioError: an expression is wrong, or a template could give a turn twice.
-        """
+        """Compile every expression, and refuse undefined names."""
         draws = Draws(random=None, today=None)  # type: ignore[arg-type]  # never drawn from
         common = {*given, *self.pools, *pure(locale), *draws.functions()}
         for name, template in self.templates.items():

@@ -35,12 +35,7 @@ def bounds(
 ) -> Bounds:
     """Bound a rate over unknown outcomes; no other values of them give a weaker limit.
 
-    Args:
-        outcomes: 0, 1, or nan if unknown, one per episode.
-        labels: cluster of each episode; None: every episode is its own cluster.
-        unplaced: a mask of the episodes that may be none of the rate's; None: all are.
-        confidence: nominal coverage of both rates' intervals.
-        seed: seed of the bootstrap.
+    Unknown outcomes are nan. ``unplaced`` masks the episodes that may be none of the rate's.
     """
     values = numbers(outcomes)
     codes = np.arange(len(values)) if labels is None else codes_of(labels)
@@ -73,7 +68,6 @@ def bounds(
 
 
 def _wider(estimate: Estimate, lower: float = 1.0, upper: float = -1.0) -> Estimate:
-    """Return an interval with limits at least so far out."""
     if not isinstance(estimate, Interval):
         return estimate
     if estimate.lower <= lower and upper <= estimate.upper:
@@ -94,21 +88,13 @@ def compare_unknown(
 ) -> Comparison:
     """Compare two arms on paired episodes of which some outcomes are unknown.
 
-    Args:
-        a: scores of the first arm: 0, 1, or nan if there is none, one per episode.
-        b: scores of the same episodes in the second arm.
-        labels: cluster of each pair; None: pairs are independent.
-        unknown: by arm, a mask of the scores that do not show the outcome, as those of silent
-            episodes; one that is nan never does.
-        confidence: nominal coverage.
-        seed: seed of the bootstrap.
+    Scores are 0, 1, or nan if there is none. ``unknown`` masks, by arm, those that do not show the
+    outcome, as of silent episodes. The comparison is of the pairs with a score in both arms, with its
+    extremes over all pairs; no other values of the unknown outcomes give weaker limits.
 
-    Returns:
-        The comparison of the pairs that have a score in both arms, with its extremes over all
-        pairs; no other values of the unknown outcomes give weaker limits.
-
-    Raises:
-        ParameterError: as ``compare``.
+    Scores are 0, 1, or nan if there is none. ``unknown`` masks, by arm, those that do not show the
+    outcome, as of silent episodes. The comparison is of the pairs with a score in both arms, with
+    its extremes over all pairs; no other values of the unknown outcomes give weaker limits.
     """
     arms = [numbers(a), numbers(b)]
     if len({len(one) for one in (*arms, *unknown, arms[0] if labels is None else labels)}) > 1:
@@ -134,13 +120,6 @@ def extremes(
 
     The lower limit of the first and the upper one of the second are the weakest of all fillings;
     the p-values are those of their exact tests, which rise from there towards no difference.
-
-    Args:
-        a: outcomes of the first arm: 0, 1, or nan if unknown.
-        b: outcomes of the same episodes in the second arm.
-        labels: cluster of each pair.
-        confidence: nominal coverage.
-        seed: seed of the bootstrap.
     """
     if not np.isnan([a, b]).any():
         known = compare(a, b, labels, confidence=confidence, seed=seed)

@@ -26,7 +26,6 @@ class Range(NamedTuple):
 
 
 def rate_upper(of: Range, sizes: Floats, confidence: float = CONFIDENCE) -> Floats:
-    """Return the highest upper limit of a rate, shape (...)."""
     n = clusters.least_effective_n(*of, sizes, confidence, alone=True)
     return clusters.clopper_pearson(of.high.sum(-1) / sizes.sum(-1) * n, n, confidence)[1]
 
@@ -54,11 +53,6 @@ def pair_upper(a: Range, b: Range, confidence: float = CONFIDENCE) -> float:
 
     Given both rates, the limit is highest if the fewest pairs have outcome 1 in both arms. It is
     at most b's upper limit less a's lower one, so few rates need to be tried.
-
-    Args:
-        a: first arm, shape (pairs,).
-        b: second arm, shape (pairs,).
-        confidence: nominal coverage.
     """
     n = np.asarray(float(len(a.low)))
     open_a, open_b = a.high > a.low, b.high > b.low
@@ -90,7 +84,6 @@ def pair_upper(a: Range, b: Range, confidence: float = CONFIDENCE) -> float:
 
 
 def _least_correlation(a: Range, b: Range, sizes: Floats) -> Floats:
-    """Return a lower bound of the correlation of the clusters' residuals, shape (...)."""
     residuals = [clusters.residual_range(*one, sizes) for one in (a, b)]
     corners = [x * y for x in residuals[0] for y in residuals[1]]
     product = np.minimum.reduce(corners).sum(-1)

@@ -49,7 +49,6 @@ def words_in(part: str) -> Iterator[str]:
 
 
 def kinds(texts: list[str]) -> list[Word]:
-    """Return each word of a sentence with its kind."""
     shouted = len(texts) > 1 and all(text.isupper() for text in texts)
     words: list[Word] = []
     for index, text in enumerate(texts):

@@ -85,7 +85,6 @@ class NotInLanguage(Predicate):
         return name.strip().title()
 
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
-        """Return the finding on a call (see ``Predicate.check``)."""
         if function != self.function:
             return clear("The policy is not about this tool.")
         judge, readable, found = _Judge(self.language), False, ""

@@ -30,12 +30,6 @@ def log_odds(candidates: Iterable[tuple[str, float]]) -> float:
 
     A word that is not a candidate gets the probability of the least likely candidate, which
     is an upper bound; the log-odds are then a bound too.
-
-    Args:
-        candidates: The likeliest first tokens with their log-probabilities.
-
-    Raises:
-        EpisodeError: Neither word is among the candidates.
     """
     likely = dict(candidates)
     if YES not in likely and NO not in likely:
@@ -60,7 +54,6 @@ def any_case_log_odds(candidates: Iterable[tuple[str, float]]) -> float | None:
 
 
 def probability(score: float) -> float:
-    """Return the probability of yes, from its log-odds."""
     if score >= 0:
         return 1 / (1 + math.exp(-score))
     return math.exp(score) / (1 + math.exp(score))
