@@ -44,9 +44,6 @@ def krippendorff_alpha(
 ) -> Estimate:
     """Krippendorff's (2011) alpha of nominal ratings, with the limits of ``agreement_limits``.
 
-    The ratings have shape (raters, units), None or nan where one is missing. Units with fewer than two
-    are not counted.
-
     The ratings have shape (raters, units), None or nan where one is missing. Units with fewer than
     two are not counted.
     """

@@ -90,11 +90,7 @@ def compare_unknown(
 
     Scores are 0, 1, or nan if there is none. ``unknown`` masks, by arm, those that do not show the
     outcome, as of silent episodes. The comparison is of the pairs with a score in both arms, with its
-    extremes over all pairs; no other values of the unknown outcomes give weaker limits.
-
-    Scores are 0, 1, or nan if there is none. ``unknown`` masks, by arm, those that do not show the
-    outcome, as of silent episodes. The comparison is of the pairs with a score in both arms, with
-    its extremes over all pairs; no other values of the unknown outcomes give weaker limits.
+    extremes over all pairs; no other unknown outcomes give weaker limits.
     """
     arms = [numbers(a), numbers(b)]
     if len({len(one) for one in (*arms, *unknown, arms[0] if labels is None else labels)}) > 1:

@@ -147,9 +147,6 @@ def bootstrapped(
 ) -> Limits:
     """Replace the limits by the bootstrap's of ``ratio`` where ``limits.resampled`` is true.
 
-    A cell whose resamples are all alike keeps its limits. ``totals`` has numerators and sizes, shape
-    (..., clusters, 2).
-
     A cell whose resamples are all alike keeps its limits. ``totals`` has numerators and sizes,
     shape (..., clusters, 2).
     """

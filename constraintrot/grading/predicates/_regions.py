@@ -56,7 +56,7 @@ _ALL_REGIONS = re.compile(
 
 
 def regions(shown: str, *, alone: bool) -> Iterator[str]:
-    """Yield the regions in a text, in one form; places count if it holds little else (``alone``)."""
+    """Yield the regions in a text, in one form; places count too in a text that is ``alone``."""
     for found in (_IN_REGION if alone else _IN_TEXT).finditer(shown):
         area, part, side, number, tail = found.groups()
         words = [area, part, re.sub("[^a-z]", "", side), number]
