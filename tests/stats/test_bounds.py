@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constraintrot.errors import ParameterError
-from constraintrot.stats.bounds import bounds, compare_unknown
-from constraintrot.stats.extremes import Range, pair_upper
+from constraintrot.stats.bounds import Range, bounds, compare_unknown, pair_upper
 from constraintrot.stats.interval import Estimate, Floats, Interval, NoInterval, around
 from constraintrot.stats.newcombe import count_pairs, pair_limits
 from constraintrot.stats.paired import compare
