@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from constraintrot.scenario import stock
 from constraintrot.scenario.sections import (
     Allowed,
     Channels,
@@ -26,7 +25,7 @@ from constraintrot.scenario.sections import (
     Tool,
 )
 from constraintrot.scenario.template import Value, names
-from constraintrot.scenario.topic import Topic, TopicTool
+from constraintrot.scenario.topic import Topic, TopicTool, check_stocked, stocked
 
 Pools: TypeAlias = Mapping[str, Sequence[Mapping[str, Value]]]
 
@@ -133,7 +132,7 @@ class Fields(Section):
         given = [bool(self.topics), self.history is not None, bool(self.recorded)]
         if sum(given) != 1:
             raise ValueError("a scenario has topics, a history of its own or a recorded one")
-        stock.check_names(self.locale, self.topics)
+        check_stocked(self.locale, self.topics)
         if self.history is not None:
             names = {name for entries in self.pools.values() for name in entries[0]}
             self.history.compile(self.locale, {*names, "today"})
@@ -143,7 +142,7 @@ class Fields(Section):
         """The history's topics by name: from the stock, or the scenario's own."""
         if self.history is not None:
             return {"history": self.history}
-        return {name: stock.topic(self.locale, name) for name in self.topics}
+        return {name: stocked(self.locale, name) for name in self.topics}
 
     @cached_property
     def reading_tools(self) -> dict[str, TopicTool]:

@@ -14,8 +14,62 @@ from pydantic import ValidationError
 from constraintrot.documents import Document, Place, document, dotted, faults
 from constraintrot.errors import ConstraintRotError, ScenarioError
 from constraintrot.scenario.extends import laid_over
-from constraintrot.scenario.schema import Scenario
-from constraintrot.scenario.standing_rules import listed, together
+from constraintrot.scenario.schema import WORDINGS, Scenario
+from constraintrot.scenario.sections import Texts
+from constraintrot.scenario.template import fill
+from constraintrot.scenario.values import is_list, is_mapping
+
+_LEAST_RULES, _MOST_RULES = 2, 20
+# A value of all policies, which every scenario draws for itself.
+_SHARED = "org"
+
+
+def listed(path: Path) -> list[Path]:
+    """Return the scenario files that a file lists as its ``rules``; empty for an ordinary file."""
+    data = document(path).data
+    if not is_mapping(data) or "rules" not in data:
+        return []
+    names, more = data["rules"], sorted(set(data) - {"rules"})
+    if more:
+        raise ScenarioError(f"{path}: {more[0]!r} beside rules; each rule's own file says it")
+    if not is_list(names) or not all(isinstance(name, str) for name in names):
+        raise ScenarioError(
+            f"{path}: rules is a list of scenario files, as [mail.yaml, deploy.yaml]"
+        )
+    if not _LEAST_RULES <= len(set(names)) == len(names) <= _MOST_RULES:
+        raise ScenarioError(
+            f"{path}: rules lists {_LEAST_RULES} to {_MOST_RULES} files, none of them twice"
+        )
+    return [path.parent / str(name) for name in names]
+
+
+def together(scenarios: Sequence[Scenario]) -> list[Scenario]:
+    """Return each scenario with its policy and neutral text joined with those of the others."""
+    return [
+        one.model_copy(
+            update={
+                "policy": _joined(at, [other.policy for other in scenarios], scenarios),
+                "neutral": _joined(at, [other.neutral for other in scenarios], scenarios),
+            }
+        )
+        for at, one in enumerate(scenarios)
+    ]
+
+
+def _joined(at: int, texts: Sequence[Texts], scenarios: Sequence[Scenario]) -> Texts:
+    """Join the texts of all scenarios; those of the others have their first variant's values."""
+    values = [{**one.variant(0).values, _SHARED: f"{{{{{_SHARED}}}}}"} for one in scenarios]
+    joined: dict[str, list[str]] = {}
+    for wording in WORDINGS:
+        joined[wording] = []
+        for phrasing, own in enumerate(texts[at][wording]):
+            others = [
+                fill(text[wording][phrasing % len(text[wording])], known)
+                for text, known in zip(texts, values, strict=True)
+            ]
+            joined[wording].append("\n".join([*others[:at], own, *others[at + 1 :]]))
+    return Texts.model_validate(joined)
+
 
 _OPEN = re.compile(r"\bTODO\b[:\s]*(.*)")
 _MOST_FILES = 100

@@ -18,13 +18,11 @@ from pydantic import field_validator
 
 from constraintrot.grading.predicates._argument import Names
 from constraintrot.grading.predicates._prose import WORD, prose_of
-from constraintrot.grading.predicates._romanised_words import (
+from constraintrot.grading.predicates._word_kinds import (
+    DENSE,
     FORMULA_PARTS,
     FORMULAE,
     FORMULAE_HAN,
-)
-from constraintrot.grading.predicates._word_kinds import (
-    DENSE,
     Word,
     is_foreign,
     is_romanised,

@@ -6,12 +6,12 @@ from inspect_ai.model import ChatMessageUser, GenerateConfig, Model
 
 from constraintrot.errors import EpisodeError
 from constraintrot.rule_text.rule_judge import adapter
-from constraintrot.rule_text.rule_judge.prompt import question
 from constraintrot.rule_text.rule_judge.reading import (
     CANDIDATES,
     first_token,
     log_odds,
     probability,
+    question,
 )
 
 

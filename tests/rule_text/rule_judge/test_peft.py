@@ -9,7 +9,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from constraintrot.errors import MissingExtraError
 from constraintrot.models.in_process.prompt import as_text, render_prompt
 from constraintrot.rule_text.rule_judge.peft import export, main, model_args, peft_name
-from constraintrot.rule_text.rule_judge.prompt import question
+from constraintrot.rule_text.rule_judge.reading import question
 
 
 @pytest.mark.parametrize(

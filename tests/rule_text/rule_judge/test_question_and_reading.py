@@ -3,8 +3,13 @@ import math
 import pytest
 
 from constraintrot.errors import EpisodeError
-from constraintrot.rule_text.rule_judge.prompt import question, read_question
-from constraintrot.rule_text.rule_judge.reading import any_case_log_odds, log_odds, probability
+from constraintrot.rule_text.rule_judge.reading import (
+    any_case_log_odds,
+    log_odds,
+    probability,
+    question,
+    read_question,
+)
 
 
 def test_the_question_is_the_one_that_was_trained_on() -> None:
