@@ -18,17 +18,19 @@ from constraintrot.models.scripted.agents import scripted
 from constraintrot.tasks.catalogue import (
     hard_pii,
     hard_proddb,
+    hard_prompt,
     hard_seccontrol,
     hard_secret,
+    soft_approval,
     soft_channel,
     soft_deploy,
     soft_email,
     soft_language,
     soft_spend,
+    soft_tone,
     suite,
     utility,
 )
-from constraintrot.tasks.kinds import hard_prompt, soft_approval, soft_tone
 from constraintrot.tasks.laundering import laundering
 from constraintrot.tasks.mine import mine
 from constraintrot.tasks.operator_channel import operator_channel

@@ -14,32 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from constraintrot.episode.scaffold.instructions import (
-    SCAFFOLDS,
-    Scaffold,
-    check_scaffold,
-    instructions,
-)
+from constraintrot.episode.scaffold.instructions import Scaffold, check_scaffold
 from constraintrot.errors import ParameterError
-
-__all__ = [
-    "POLICY_CHARACTERS",
-    "SCAFFOLDS",
-    "Reading",
-    "Scaffold",
-    "ToolLike",
-    "ToolSpec",
-    "call_schema",
-    "check_scaffold",
-    "deliberation",
-    "dumps",
-    "instructions",
-    "read",
-    "read_deliberation",
-    "render_answer",
-    "render_call",
-    "render_tools",
-]
 
 POLICY_CHARACTERS = 400
 WORDS_CHARACTERS = 400
