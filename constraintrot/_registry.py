@@ -35,10 +35,9 @@ from constraintrot.tasks.laundering import laundering
 from constraintrot.tasks.mine import mine
 from constraintrot.tasks.operator_channel import operator_channel
 from constraintrot.tasks.pin_stress import pin_stress
-from constraintrot.tasks.probes.cluster import rampart_cluster
 from constraintrot.tasks.probes.gate import rampart_gate
-from constraintrot.tasks.probes.position import rampart_position
 from constraintrot.tasks.probes.schema import rampart_schema
+from constraintrot.tasks.probes.sweeps import rampart_cluster, rampart_position
 from constraintrot.tasks.qualification import qualification
 
 __all__ = [

@@ -23,6 +23,11 @@ def whole(name: str, value: object, least: int, most: int) -> int:
     return value
 
 
+def seeds(seed: object, n: object, most: int) -> range:
+    first = whole("seed", seed, 0, 2**31)
+    return range(first, first + whole("n", n, 1, most))
+
+
 def wholes(name: str, value: object, least: int, most: int) -> tuple[int, ...]:
     """Parse distinct integers, in the order given."""
     numbers = tuple(whole(name, _number(item), least, most) for item in _items(value))

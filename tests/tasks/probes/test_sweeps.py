@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from inspect_ai.model import Model, ModelOutput
 
-from constraintrot.tasks.probes.cluster import rampart_cluster
 from constraintrot.tasks.probes.firmware import CALL, CRITICAL, FORMATS
-from constraintrot.tasks.probes.position import rampart_position
+from constraintrot.tasks.probes.sweeps import rampart_cluster, rampart_position
 from tests.conftest import Run
 from tests.tasks.probes import fakes
 
