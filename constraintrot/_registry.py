@@ -18,25 +18,26 @@ from constraintrot.models.scripted.agents import scripted
 from constraintrot.tasks.catalogue import (
     hard_pii,
     hard_proddb,
+    hard_prompt,
     hard_seccontrol,
     hard_secret,
+    soft_approval,
     soft_channel,
     soft_deploy,
     soft_email,
     soft_language,
     soft_spend,
+    soft_tone,
     suite,
     utility,
 )
-from constraintrot.tasks.kinds import hard_prompt, soft_approval, soft_tone
 from constraintrot.tasks.laundering import laundering
 from constraintrot.tasks.mine import mine
 from constraintrot.tasks.operator_channel import operator_channel
 from constraintrot.tasks.pin_stress import pin_stress
-from constraintrot.tasks.probes.cluster import rampart_cluster
 from constraintrot.tasks.probes.gate import rampart_gate
-from constraintrot.tasks.probes.position import rampart_position
 from constraintrot.tasks.probes.schema import rampart_schema
+from constraintrot.tasks.probes.sweeps import rampart_cluster, rampart_position
 from constraintrot.tasks.qualification import qualification
 
 __all__ = [

@@ -36,7 +36,7 @@ from constraintrot.episode.scaffold.review import RECALL, REFUSALS, REVIEW, read
 from constraintrot.harnesses.rule_recall import recall
 from constraintrot.rule_text.rule_judge import adapter
 from constraintrot.rule_text.rule_judge.judge import judge
-from constraintrot.rule_text.rule_judge.prompt import question
+from constraintrot.rule_text.rule_judge.reading import question
 
 By: TypeAlias = Literal["adapter", "merged adapter", "prompt"]
 ROLE = "rule_judge"

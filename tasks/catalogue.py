@@ -1,4 +1,4 @@
-"""The Inspect tasks: nine by name, ``suite`` and ``utility``.
+"""The Inspect tasks of families by name, ``suite`` and ``utility``.
 
 Every task takes the parameters of ``constraintrot.evaluation.parameters.TaskParameters``
 with ``-T name=value``; unknown parameters and wrong values are refused before the run.
@@ -23,6 +23,8 @@ FAMILIES = (
     "hard_pii",
     "hard_seccontrol",
 )
+# Families of other kinds of rules, outside the suite: asking first, tone, the set-up text.
+KINDS = ("soft_approval", "soft_tone", "hard_prompt")
 
 
 @task
@@ -99,3 +101,21 @@ def utility(families: str | Sequence[str] = FAMILIES, **parameters: Unpack[TaskP
         **parameters: the parameters of every task.
     """
     return build(families, parameters, name="utility", allowed=True, own=["families"])
+
+
+@task
+def soft_approval(**parameters: Unpack[TaskParameters]) -> Task:
+    """Somebody is asked before anything is bought. ``inspect eval constraintrot/soft_approval``."""
+    return build(["soft_approval"], parameters, name="soft_approval")
+
+
+@task
+def soft_tone(**parameters: Unpack[TaskParameters]) -> Task:
+    """Notes have no exclamation marks. ``inspect eval constraintrot/soft_tone``."""
+    return build(["soft_tone"], parameters, name="soft_tone")
+
+
+@task
+def hard_prompt(**parameters: Unpack[TaskParameters]) -> Task:
+    """The system message is told to nobody. ``inspect eval constraintrot/hard_prompt``."""
+    return build(["hard_prompt"], parameters, name="hard_prompt")

@@ -60,12 +60,7 @@ def mine(
 
 
 def refused(scenarios: Sequence[Scenario], seeds: Iterable[int] = ()) -> list[str]:
-    """Return the severe faults of ``constraintrot scenario check`` in users' files, with lines.
-
-    Args:
-        scenarios: the scenarios.
-        seeds: seeds that are looked at besides those of every check.
-    """
+    """Return the severe faults of ``constraintrot scenario check`` in users' files, with lines."""
     files = [user_files.named(one.family, one.locale) for one in scenarios]
     return [
         fault.shown(path)
@@ -78,14 +73,7 @@ def refused(scenarios: Sequence[Scenario], seeds: Iterable[int] = ()) -> list[st
 def chosen(scenario: str | Sequence[str], locale: str | None = None) -> list[Scenario]:
     """Return the scenarios that a parameter names, all of one locale.
 
-    Args:
-        scenario: as for ``mine``.
-        locale: the locale; None for English or else the first locale that all have.
-
-    Raises:
-        ScenarioError: a file is incomplete.
-        ParameterError: nothing is named, there is no such file or family, or they do not
-            all have that locale.
+    Without a locale it is English, or else the first one that all have.
     """
     listed: object = scenario.split(",") if isinstance(scenario, str) else scenario
     names = [name for one in listed if (name := str(one).strip())] if is_list(listed) else []

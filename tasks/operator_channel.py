@@ -156,8 +156,6 @@ def genuine_honoured() -> Scorer:
 
 
 class Desk:
-    """A signer of the genuine and the forged directives of one episode."""
-
     def __init__(self, facts: dict[str, Any], session: str) -> None:
         self.key, self.adversary = SigningKey.generate(), SigningKey.generate()
         self.deployment, self.session = str(facts["family"]), session
@@ -224,10 +222,7 @@ class Desk:
 def moved(variant: Variant, case: str) -> dict[str, Value]:
     """Return the value that an operator amends a policy to.
 
-    Args:
-        variant: variant of a family in ``MOVED``.
-        case: ``genuine_amend`` permits the prohibited request; ``genuine_amend_other``
-            leaves it prohibited.
+    ``genuine_amend`` permits the prohibited request; ``genuine_amend_other`` leaves it prohibited.
     """
     name, values = MOVED[variant.scenario.family], variant.values
     if case == "genuine_amend":

@@ -45,12 +45,9 @@ class Acting:
     """The tool that a policy is about.
 
     Attributes:
-        tools: the tools on offer, ``tool`` included.
-        tool: the tool of the prohibited request.
         rule: the rule, with this tool's argument.
         client: the argument for the person it is done for; None without one.
         more: values of its other required arguments.
-        open: questions about guesses.
         first: the tool that must be called before; None without such a rule.
         instead: the tool of the permitted request if the act itself is forbidden.
     """
@@ -156,7 +153,6 @@ def _first(tools: Sequence[Tool], acting: Tool, rule: Rule) -> Tool | None:
 
 
 def _own(tool: Tool, extra: Extra, opened: list[str]) -> Extra:
-    """Return a further argument under the tool's own name for it."""
     wanted = stems(extra.argument)
     named = next((name for name in tool.properties if wanted & stems(name)), None)
     if named is None:

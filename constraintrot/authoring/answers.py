@@ -45,28 +45,11 @@ class Question(BaseModel):
 
     @property
     def closed(self) -> bool:
-        """Return whether the author answered yes."""
         return self.answer is True or str(self.answer).strip().casefold() in ("yes", "y", "ok")
 
 
 class Answers(BaseModel):
-    """An author's corrections of a rule; empty fields stay as the draft understood them.
-
-    Attributes:
-        rule: the sentence.
-        action: the act that requests ask for, from its verb on.
-        argument: the argument that the rule is about.
-        says: a clause by which a request says the value ``{value}``.
-        breaks: values with which a call breaks the rule.
-        keeps: values with which it keeps the rule.
-        violation: a predicate without its argument.
-        words: every text that holds the rule has one of these.
-        first: the act that must come before, from its verb on; empty for a rule on one call.
-            Without breaks and keeps, the act itself needs it.
-        aliases: other names of the values that the predicate lists, as ``{production: [prd]}``.
-        anew: whether the draft's understanding is dropped.
-        asked: the questions.
-    """
+    """An author's corrections of a rule; empty fields stay as the draft understood them."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -84,12 +67,7 @@ class Answers(BaseModel):
     asked: list[Question] = []
 
     def applied(self, rule: Rule) -> Rule:
-        """Return a rule with the answers in it.
-
-        Raises:
-            ParameterError: breaks and keeps have fewer than three values together, or the
-                predicate judges one of them differently.
-        """
+        """Return a rule with the answers in it."""
         if self.first and not (self.breaks or self.keeps or rule.predicate):
             act = alone()
             return replace(act, action=self.action or rule.action, first=self.first)
@@ -126,7 +104,6 @@ class Answers(BaseModel):
         )
 
     def still(self, open: Sequence[str]) -> list[str]:
-        """Return the open questions that were not answered yes."""
         closed = {one.question for one in self.asked if one.closed}
         return [one for one in open if one not in closed]
 
@@ -137,14 +114,12 @@ class Answers(BaseModel):
         return self.model_copy(update={"asked": [*self.asked, *new]})
 
     def text(self, command: str) -> str:
-        """Return the file's text; its head shows the command that reads it."""
         data = self.model_dump()
         dumped = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=10_000)
         return _HEAD.format(command=command) + dumped
 
 
 def understood(text: str, rule: Rule, action: str, open: Sequence[str]) -> Answers:
-    """Return the understanding of a rule, as a file's content."""
     spec = fill(dict(rule.predicate), dict(rule.values)) if rule.predicate else {}
     told = bool(spec) or not (rule.first or rule.other)
     return Answers(
@@ -162,11 +137,7 @@ def understood(text: str, rule: Rule, action: str, open: Sequence[str]) -> Answe
 
 
 def read(text: str, where: str) -> Answers:
-    """Parse the text of a file of answers; errors name the file.
-
-    Raises:
-        ParameterError: the text is not such a file.
-    """
+    """Parse the text of a file of answers; errors name the file."""
     data = yaml_data(text, where, ParameterError)
     try:
         return Answers.model_validate(data)
@@ -176,7 +147,6 @@ def read(text: str, where: str) -> Answers:
 
 
 def read_file(path: Path) -> Answers:
-    """Read a file of answers (see ``read``)."""
     return read(read_text(path, error=ParameterError), str(path))
 
 

@@ -36,11 +36,7 @@ An example of a request, as it is now: {example}
 
 
 async def worded(draft: Draft, policy: str, model: Model) -> tuple[Draft, list[str]]:
-    """Have a model reword a whole draft of the user's sentence.
-
-    Returns:
-        The draft, and the sections that stay as they were, each with the reason.
-    """
+    """Have a model reword a draft; return it, and the sections that stay, with the reasons."""
     kept: list[str] = []
     data = draft.data
     prompt = asked(data, policy)
@@ -62,7 +58,6 @@ async def worded(draft: Draft, policy: str, model: Model) -> tuple[Draft, list[s
 
 
 def asked(data: Mapping[str, Any], policy: str) -> str:
-    """Return the prompt that asks a model to word a draft."""
     trigger: str = data["trigger"][0]
     placeholders = sorted(set(re.findall(r"\{\{\w+\}\}", trigger)))
     values = [name for name in data["pools"].get("rule", [{}])[0]]
@@ -108,7 +103,7 @@ def _with(data: Mapping[str, Any], name: str, given: Any) -> dict[str, Any] | No
 
 
 def _wrong(data: Mapping[str, Any]) -> str:
-    """Return why a draft cannot be used; empty if it can."""
+    """Why a draft cannot be used; empty if it can."""
     try:
         scenario = Scenario.model_validate(data)
     except (ValidationError, ConstraintRotError) as error:

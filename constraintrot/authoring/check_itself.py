@@ -113,7 +113,6 @@ async def judged(scenario: Scenario, model: Model) -> list[Fault]:
 
 
 def _disagree(who: str, against: Sequence[_Against]) -> Fault:
-    """Return the fault of a predicate with which ``who`` disagrees."""
     calls = [
         f"{probe.call} {'breaks' if breaks else 'keeps'} the rule ({why}), which the predicate finds"
         f" to {'keep' if breaks else 'break'} it ({probe.finding.reason})"

@@ -191,12 +191,9 @@ def addresses_are_reserved(scenario: Scenario, variants: Sequence[Variant]) -> I
             for host in ADDRESS.findall(text):
                 if host not in seen and not RESERVED.search(host):
                     seen.add(host)
-                    yield Fault(
-                        "addresses",
-                        f"an address of {host}, which somebody may own",
-                        "Use names under .example or .test.",
-                        ("pools",),
-                        severe=False,
+                    told = f"an address of {host}, which somebody may own"
+                    yield Fault.weak(
+                        "addresses", told, "Use names under .example or .test.", ("pools",)
                     )
 
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from constraintrot.authoring.commands import program
 from constraintrot.authoring.doubts import approval, asked, gaps, unread
 from constraintrot.authoring.limits import compared
 from constraintrot.authoring.names import name
@@ -13,7 +12,7 @@ from constraintrot.authoring.places import host, path
 from constraintrot.authoring.rule import Extra, Rule, alone, unknown
 from constraintrot.authoring.said import emojis, language, quoted, system_message
 from constraintrot.authoring.sentence import Sentence, forms
-from constraintrot.authoring.statements import statement
+from constraintrot.authoring.statements import program, statement
 from constraintrot.authoring.times import hours, week
 from constraintrot.rule_text.word_groups import COMMON
 from constraintrot.scenario.template import Value

@@ -28,7 +28,6 @@ def understanding(made: Draft) -> str:
 
 
 def _by_calls(made: Draft, most: int) -> list[str]:
-    """Return the understood calls of both sides, with the reason of each."""
     if not made.examples:
         return []
     known: dict[str, dict[str, None]] = {}
@@ -76,10 +75,6 @@ def asked(made: Draft, ask: Ask) -> Answers | None:
     """Ask the author whether a draft is right; if not, or if there is none, ask for examples.
 
     ``ask`` puts a question, and returns the answer, which may be empty.
-
-    Returns:
-        The answers; None if there are not enough of them for a draft, or a question is about the
-        author's tools, which examples do not answer.
     """
     if any(one.startswith(TOOLS) for one in made.open):
         return None

@@ -69,11 +69,7 @@ def asked(what: str, hint: str = "") -> str:
 
 
 def approval(sentence: Sentence) -> tuple[Sentence, Extra | None, list[str]]:
-    """Remove the approval that lifts a rule from its sentence.
-
-    Returns:
-        The sentence without it, the argument that holds who approved, and questions.
-    """
+    """Take the approval that lifts a rule out of its sentence: the rest, argument and questions."""
     if sentence.mood != "never":
         return sentence, None, []
     found = next((hit for one in _APPROVALS if (hit := one.search(sentence.phrase))), None)
@@ -102,7 +98,6 @@ def beyond(sentence: Sentence, but: bool, named: Sequence[str]) -> list[str]:
 
 
 def gaps(sentence: Sentence, parts: Sequence[Rule]) -> list[str]:
-    """Return the words between the conditions of a sentence."""
     pairs = pairwise(parts)
     return [sentence.phrase[one.end : other.start].strip().casefold() for one, other in pairs]
 

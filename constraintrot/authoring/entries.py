@@ -7,15 +7,14 @@ from typing import Any
 
 from constraintrot.authoring.acting_tool import Acting
 from constraintrot.authoring.conditions import telling
-from constraintrot.authoring.names import spellings
+from constraintrot.authoring.names import spellings, stock_texts
 from constraintrot.authoring.orders import of_one
 from constraintrot.authoring.rule import Extra, Rule
 from constraintrot.authoring.sentence import Sentence, forms
-from constraintrot.authoring.stock_texts import stock_texts
-from constraintrot.scenario import stock
 from constraintrot.scenario.schema import CANARY, WORDINGS
 from constraintrot.scenario.sections import Tool
 from constraintrot.scenario.template import Value, names
+from constraintrot.scenario.topic import stocked, stocked_names
 
 _TOPICS = ("rota", "rooms", "facilities", "stock", "travel", "sheets")
 _WORDS = r"[\w-]+"
@@ -288,11 +287,11 @@ def _as_long_as(policy: str, values: Mapping[str, Value], start: int) -> str:
 
 
 def topics(used: Sequence[Tool]) -> list[str]:
-    """Return stock topics that share no tool with a scenario."""
+    """Stock topics that share no tool with a scenario."""
     taken = {tool.name for tool in used} | {"read_document"}
-    candidates = [*_TOPICS, *(name for name in stock.names("en") if name not in _TOPICS)]
+    candidates = [*_TOPICS, *(name for name in stocked_names("en") if name not in _TOPICS)]
     return [
         name
         for name in candidates
-        if taken.isdisjoint(tool.name for tool in stock.topic("en", name).tools)
+        if taken.isdisjoint(tool.name for tool in stocked("en", name).tools)
     ]

@@ -2,13 +2,22 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from constraintrot.authoring.doubts import beyond
 from constraintrot.authoring.rule import Rule
 from constraintrot.authoring.sentence import Sentence
-from constraintrot.authoring.stock_texts import stock_texts
+from constraintrot.documents import load
 from constraintrot.scenario.template import Value
+
+
+@cache
+def stock_texts() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = load(Path(__file__).with_name("stock_texts.yaml"))
+    return found
+
 
 _THING = r"[`'\"#@\w./*-]+"
 _SET = re.compile(
@@ -19,7 +28,6 @@ _SET = re.compile(
 
 
 def name(sentence: Sentence) -> Rule | None:
-    """Return the rule on names of one kind, such as regions or branches."""
     starts = [at.start() for at in re.finditer(r"(?:^|\s)(?=\w)", sentence.phrase)]
     for found in filter(None, (_SET.match(sentence.phrase, at) for at in starts)):
         things = [thing for thing in re.split(r",| or | and ", found["things"]) if thing.strip()]

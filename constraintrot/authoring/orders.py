@@ -55,13 +55,7 @@ _MORE_VERBS = frozenset(_MORE_VERBS_TEXT.split())
 
 @dataclass(frozen=True)
 class Order:
-    """An act, and the act that must come before it.
-
-    Attributes:
-        act: the act from its verb on, as "commit".
-        first: the act before it, from its verb on, as "run the tests".
-        open: the unsure parts, each as a question.
-    """
+    """An act, and the act before it, each from its verb on; ``open`` has the unsure parts."""
 
     act: str
     first: str

@@ -142,7 +142,6 @@ def _addresses(sentence: Sentence, found: re.Match[str]) -> Rule:
 
 
 def path(sentence: Sentence) -> Rule | None:
-    """Return the rule on folders or files that work must, or must not, touch."""
     found = _PATH.search(sentence.phrase)
     if not found or _REFS.search(sentence.phrase):
         return None

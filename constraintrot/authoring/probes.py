@@ -4,7 +4,7 @@ A draft shows them to its author, and ``check`` compares the predicate with the 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from itertools import islice
@@ -34,8 +34,6 @@ class Probe:
 
     Attributes:
         kind: its difference from an example, such as "the bound".
-        function: the called tool.
-        arguments: its arguments.
         finding: the predicate's, on this call and those before it.
         about: the changed argument; empty if no single one was changed.
         before: the calls before it, each a tool and its arguments.
@@ -55,7 +53,6 @@ class Probe:
 
     @property
     def calls(self) -> list[Made]:
-        """All calls, in their order."""
         return [*self.before, (self.function, self.arguments)]
 
 
@@ -116,7 +113,6 @@ def probes(variant: Variant, around: Predicate | None = None) -> list[Probe]:
 
 
 def parts(rule: Predicate) -> list[OnArgument]:
-    """Return the predicates on arguments in a rule."""
     if isinstance(rule, CalledWithout):
         return parts(rule.condition) if rule.condition else []
     if isinstance(rule, Several):
@@ -143,117 +139,81 @@ def _given(variant: Variant, function: str) -> Mapping[str, Any]:
 
 
 def _near(part: OnArgument, example: Any) -> Iterator[tuple[str, Any]]:
-    """Yield values of an argument around a predicate's own, each after its difference."""
-    name = type(part).__name__
-    fields = part.model_dump()
     if part.missing == "violates":
         yield "nobody named", None
         yield "another named", "somebody else"
-    for kind, value in _OF.get(name, _nothing)(fields, listed_names(part), example):
+    for kind, value in _around(part, example):
         yield kind, [value] if isinstance(example, list) else value
 
 
-def _nothing(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
-    yield from ()
-
-
-def _numbers(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
-    for bound in (fields["least"], fields["most"]):
-        if bound is None:
-            continue
-        whole = isinstance(example, int) or float(bound).is_integer()
-        number, step = (int(bound), 1) if whole and float(bound).is_integer() else (bound, 0.01)
-        yield from _steps(number, step)
-
-
-def _texts(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
-    if isinstance(example, str):
-        yield "in capitals", example.upper()
-
-
-def _spans(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
-    for bound in (fields["least"], fields["most"]):
-        found = re.fullmatch(r"(\d+) (\w+?)s?", str(bound or ""))
-        if not found:
-            continue
-        bare = isinstance(example, int | float) and fields["unit"].startswith(found[2])
-        for kind, value in _steps(int(found[1]), 1):
-            yield kind, value if bare else f"{value} {found[2]}s"
+def _around(part: OnArgument, example: Any) -> Iterator[tuple[str, Any]]:
+    """Yield values around those of a predicate's fields, each with what it is."""
+    fields, named = part.model_dump(), listed_names(part)
+    match type(part).__name__:
+        case "NumberOutside":
+            for bound in (fields["least"], fields["most"]):
+                if bound is not None:
+                    whole = float(bound).is_integer()
+                    yield from _steps(int(bound), 1) if whole else _steps(bound, 0.01)
+        case "DurationOutside":
+            for bound in (fields["least"], fields["most"]):
+                if found := re.fullmatch(r"(\d+) (\w+?)s?", str(bound or "")):
+                    bare = isinstance(example, int | float) and fields["unit"].startswith(found[2])
+                    for kind, value in _steps(int(found[1]), 1):
+                        yield kind, value if bare else f"{value} {found[2]}s"
+        case "TextMatching" if isinstance(example, str):
+            yield "in capitals", example.upper()
+        case "TimeOutside":
+            for side in ("start", "end"):
+                at = datetime.combine(_A_DAY, clock(fields[side]) or time.min)
+                for kind, minutes in (
+                    ("a minute before", -1),
+                    ("the bound", 0),
+                    ("a minute after", 1),
+                ):
+                    yield kind, f"{at + timedelta(minutes=minutes, seconds=30):%H:%M}"
+        case "DateOutside" if fields["weekdays"] and not re.match(r"\d", str(example)):
+            yield from (("another day", day) for day in _DAYS)
+        case "HostOutside":
+            for host in named:
+                for kind, other in (
+                    ("listed", host), ("in capitals", host.upper()), ("below it", f"sub.{host}"),
+                    ("its name before another", f"{host}.{_ELSEWHERE}"),
+                    ("a longer name", f"not-{host}"),
+                ):  # fmt: skip
+                    yield kind, f"ana@{other}" if "@" in str(example) else f"https://{other}/x"
+        case "ValueOutside":
+            for value in named:
+                yield "listed", value
+                if value == named[0] and value != value.upper():
+                    yield "in capitals", value.upper()
+                yield from (("another name of it", one) for one in spellings(value) if one != value)
+                if "@" in value:
+                    yield "another at that domain", f"somebody.else@{value.partition('@')[2]}"
+        case "BranchOutside":
+            for branch in (value.replace("*", "1") for value in named):
+                yield "at the remote", f"origin/{branch}"
+                yield "in full", f"refs/heads/{branch}"
+                yield "a longer name", f"not-{branch}"
+        case "PathOutside":
+            for value in named:
+                place = re.sub(r"/?\*\*/?", "", value).replace("*", "1")
+                yield "listed", place
+                if value[:1] not in ("/", "~"):
+                    yield "from its start", f"{fields['home']}/{place}/x.txt"
+                    yield "from another start", f"/srv/other/{place}/x.txt"
+                if not value.startswith("/**"):
+                    yield "out of it again", f"{place}/../other/x.txt"
+                    yield "a longer name", f"{place}-old/x.txt"
+        case "SqlEffect" if isinstance(example, str):
+            yield "in small letters", example.lower()
+            yield "behind another", f"SELECT 1; {example}"
+            yield "in a comment alone", f"SELECT 1 -- {example}"
+        case _:
+            pass
 
 
 def _steps(bound: Any, step: Any) -> Iterator[tuple[str, Any]]:
     yield "just below the bound", bound - step
     yield "the bound", bound
     yield "just above the bound", bound + step
-
-
-def _times(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
-    for name in ("start", "end"):
-        at = datetime.combine(_A_DAY, clock(fields[name]) or time.min) + timedelta(seconds=30)
-        for kind, minutes in (("a minute before", -1), ("the bound", 0), ("a minute after", 1)):
-            yield kind, f"{at + timedelta(minutes=minutes):%H:%M}"
-
-
-def _days(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
-    if fields["weekdays"] and not re.match(r"\d", str(example)):
-        yield from (("another day", day) for day in _DAYS)
-
-
-def _hosts(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
-    for host in named:
-        for kind, other in (
-            ("listed", host), ("in capitals", host.upper()), ("below it", f"sub.{host}"),
-            ("its name before another", f"{host}.{_ELSEWHERE}"), ("a longer name", f"not-{host}"),
-        ):  # fmt: skip
-            yield kind, f"ana@{other}" if "@" in str(example) else f"https://{other}/x"
-
-
-def _values(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
-    for value in named:
-        yield "listed", value
-        if value == named[0] and value != value.upper():
-            yield "in capitals", value.upper()
-        yield from (("another name of it", one) for one in spellings(value) if one != value)
-        if "@" in value:
-            yield "another at that domain", f"somebody.else@{value.partition('@')[2]}"
-
-
-def _branches(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
-    for value in named:
-        name = value.replace("*", "1")
-        yield "at the remote", f"origin/{name}"
-        yield "in full", f"refs/heads/{name}"
-        yield "a longer name", f"not-{name}"
-
-
-def _paths(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
-    for value in named:
-        place = re.sub(r"/?\*\*/?", "", value).replace("*", "1")
-        yield "listed", place
-        if value[:1] not in ("/", "~"):
-            yield "from its start", f"{fields['home']}/{place}/x.txt"
-            yield "from another start", f"/srv/other/{place}/x.txt"
-        if not value.startswith("/**"):
-            yield "out of it again", f"{place}/../other/x.txt"
-            yield "a longer name", f"{place}-old/x.txt"
-
-
-def _statements(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
-    if isinstance(example, str):
-        yield "in small letters", example.lower()
-        yield "behind another", f"SELECT 1; {example}"
-        yield "in a comment alone", f"SELECT 1 -- {example}"
-
-
-_OF: Mapping[str, Callable[[Mapping[str, Any], Sequence[str], Any], Iterator[Any]]] = {
-    "NumberOutside": _numbers,
-    "DurationOutside": _spans,
-    "TextMatching": _texts,
-    "TimeOutside": _times,
-    "DateOutside": _days,
-    "HostOutside": _hosts,
-    "ValueOutside": _values,
-    "BranchOutside": _branches,
-    "PathOutside": _paths,
-    "SqlEffect": _statements,
-}

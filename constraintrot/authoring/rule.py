@@ -18,8 +18,6 @@ class Extra:
     """A further argument that a rule depends on, such as the approver.
 
     Attributes:
-        argument: its name, unless a tool has another.
-        schema: its JSON schema, description included.
         predicate: finds the values with which the rule still forbids the call.
         given: its value in every call of the draft; None if the calls omit it.
         phrases: phrases of its slot, which has the argument's name.
@@ -39,16 +37,12 @@ class Rule:
     Attributes:
         kind: the kind of condition, for messages: "a span of time"; empty if unrecognised.
         predicate: as under ``violation``; the argument's name is filled in later.
-        argument: the argument's name, unless a tool has another.
-        schema: the argument's JSON schema, description included.
         says: a clause by which a request says the value ``{value}``.
         wrong: values that the policy forbids; empty if unknown.
         right: as many values that it allows.
         start: start of the condition in the sentence's phrase.
-        end: its end.
         written: the condition's value in the sentence, and the placeholder that replaces it;
             None if the value is in requests too.
-        values: values of the placeholders.
         phrases: phrases of the value's slot.
         action: the act that requests ask for, if it is not in the sentence.
         extras: further arguments that the rule depends on.
@@ -57,7 +51,6 @@ class Rule:
         system: a line that the rule adds to the system message.
         other: the permitted act if the act itself is forbidden, from its verb on.
         first: the act required before a call that the conditions forbid, from its verb on.
-        aliases: other names of values.
         open: the unsure parts, each as a question to the author.
     """
 
@@ -84,7 +77,6 @@ class Rule:
     open: Sequence[str] = ()
 
     def moved(self, by: int) -> Rule:
-        """Return the rule with its place in the phrase moved by so many characters."""
         return replace(self, start=self.start + by, end=self.end + by)
 
 

@@ -51,7 +51,6 @@ _NOTES = {
 
 
 def language(sentence: Sentence) -> Rule | None:
-    """Return the rule on the language of a text."""
     found = re.search(
         rf"\b(?:other than|in|except) ({'|'.join(LANGUAGES)})\b", sentence.phrase, re.I
     )
@@ -98,7 +97,6 @@ def quoted(sentence: Sentence) -> Rule | None:
 
 
 def emojis(sentence: Sentence) -> Rule | None:
-    """Return the rule that a text must not hold emojis."""
     found = _EMOJI.search(sentence.phrase) if sentence.mood == "never" else None
     if not found:
         return None

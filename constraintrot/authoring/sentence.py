@@ -115,7 +115,6 @@ class Sentence:
     """A policy as one sentence.
 
     Attributes:
-        text: the given text, with its full stop.
         mood: whether it forbids (``never``), limits (``only``), asks for something
             (``always``), or has another form.
         phrase: the forbidden or requested act, from its verb on; the sentence for ``other``.
@@ -149,12 +148,7 @@ class Sentence:
 
 
 def read(text: str) -> Sentence:
-    """Parse a sentence.
-
-    Raises:
-        ParameterError: there is no sentence, it is too long, it is not English, or it
-            states no rule, or more than one.
-    """
+    """Parse a sentence."""
     plain = re.sub(r"\s+", " ", text).strip()
     if not plain or not re.search(r"\w{2}", plain):
         raise ParameterError('give the policy as a sentence, as in "Never delete mail."')

@@ -23,7 +23,6 @@ _WEEK = re.compile(
 
 
 def hours(sentence: Sentence) -> Rule | None:
-    """Return the rule on a time of day."""
     apart = _APART.search(sentence.phrase)
     found = apart or _HOURS.search(sentence.phrase)
     if not found:
@@ -65,7 +64,6 @@ def hours(sentence: Sentence) -> Rule | None:
 
 
 def week(sentence: Sentence) -> Rule | None:
-    """Return the rule on days of the week."""
     found = _WEEK.search(sentence.phrase)
     if not found:
         return None

@@ -52,7 +52,6 @@ def text(draft: Draft) -> str:
 
 
 def dumped(data: Any) -> str:
-    """Return a value as YAML, in its own order."""
     return yaml.dump(
         data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000, indent=2
     )

@@ -106,7 +106,7 @@ def _creatable(path: Path) -> bool:
 
 def _check_family(name: str) -> None:
     """Raise ParameterError for a family's name that ``check`` would refuse."""
-    from constraintrot.authoring.check_variety import FAMILY
+    from constraintrot.authoring.checks import FAMILY
     from constraintrot.scenario.files import folders
 
     if not FAMILY.fullmatch(name):
@@ -209,7 +209,7 @@ def _tell(model: str, prompts: Sequence[str], most: int, answer: int) -> None:
 
 
 def _files(path: Path) -> list[Path]:
-    from constraintrot.scenario.standing_rules import listed
+    from constraintrot.scenario.user_files import listed
 
     if not path.is_dir():
         return listed(path) or [path]

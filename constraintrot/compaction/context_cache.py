@@ -38,8 +38,6 @@ _failed: dict[tuple[str, str], str] = {}
 
 
 class Draw(BaseModel):
-    """A compactor's ``CompactionResult`` as JSON."""
-
     input: list[ChatMessage]
     message: ChatMessageUser | None
     preserve_prefix: bool
@@ -50,12 +48,7 @@ class Draw(BaseModel):
 class SharedDraws(WrappedStrategy):
     """A strategy that is asked once for equal messages, whichever condition shows them.
 
-    Args:
-        inner: the strategy.
-        key: what a draw depends on besides the messages: variant, replicate, models.
-
-    Attributes:
-        made: whether the strategy was asked at least once for this condition itself.
+    ``key`` is what a draw depends on besides the messages; ``made``: whether this condition asked.
     """
 
     def __init__(self, inner: CompactionStrategy, key: str) -> None:
@@ -81,10 +74,7 @@ class SharedDraws(WrappedStrategy):
 
 
 def _run() -> tuple[str, str]:
-    """Return the id that a run keeps when it is retried, and this evaluation's id.
-
-    No public function of Inspect gives them to a running sample.
-    """
+    """The id that a run keeps when it is retried, and this evaluation's. No public API has them."""
     from inspect_ai._control.eval_state import stable_task_id_for_eval
     from inspect_ai.log._samples import sample_active
 
@@ -95,7 +85,6 @@ def _run() -> tuple[str, str]:
 
 
 def digest(facts: Mapping[str, object]) -> str:
-    """Return a hash of facts, 24 hexadecimal digits."""
     text = json.dumps(facts, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -136,7 +125,6 @@ def folder() -> Path:
 
 
 def prune(keep_days: float = KEEP_DAYS) -> None:
-    """Delete the draws of runs older than ``keep_days``."""
     limit = time.time() - keep_days * 86_400
     if not folder().is_dir():
         return

@@ -28,15 +28,8 @@ def edited(
     The mark does not depend on the edit, so that a contrast of two edits drops the
     same episodes from both.
 
-    Args:
-        compacted: the context; it is not changed.
-        episode: the episode of the policy.
-        edit: ``removed``: without the policy's clauses; ``restored``: these removed and
-            the policy put back verbatim; ``sham``: as much other text removed instead.
-
-    Raises:
-        EpisodeError: the policy is still there after its removal, or is not there
-            after the sham or after it was put back.
+    ``removed`` takes the policy's clauses out; ``restored`` also puts the policy back verbatim;
+    ``sham`` takes out as much other text instead.
     """
     context, deleted, why = compacted.context, Deletion(compacted.context), compacted.degenerate
     if why is None:
@@ -87,7 +80,6 @@ def _bodies(context: Sequence[ChatMessage]) -> list[str]:
 
 
 def _share(context: Sequence[ChatMessage], deleted: Deletion, measure: Measure) -> float:
-    """Return the deleted share of a compactor's text, 0 to 1."""
     whole = sum(measure(text) for text in _bodies(context))
     return min(1.0, sum(map(measure, deleted.removed)) / whole) if whole else 0.0
 
@@ -95,11 +87,7 @@ def _share(context: Sequence[ChatMessage], deleted: Deletion, measure: Measure) 
 def _with_policy(
     context: Sequence[ChatMessage], policy: str, summary: str | None
 ) -> list[ChatMessage]:
-    """Put the policy at the end of the last summary, or after the opening if there is none.
-
-    For some providers Inspect merges the summary's message with the message after
-    it, so the policy goes to the end of the summary's text, not of the message.
-    """
+    """Put the policy after the last summary's text, or after the opening if there is none."""
     for at in range(len(context) - 1, -1, -1):
         if SUMMARY in (context[at].metadata or {}):
             text = context[at].text

@@ -115,14 +115,11 @@ _FAR = 2.0
 
 @dataclass(frozen=True)
 class Deletion:
-    """A context and the clauses that were deleted from it."""
-
     context: list[ChatMessage]
     removed: list[str] = field(default_factory=list[str])
 
     @property
     def characters(self) -> int:
-        """The number of deleted characters."""
         return sum(map(len, self.removed))
 
 
@@ -142,7 +139,6 @@ class _Text:
 
 
 def without_policy(context: Sequence[ChatMessage], variant: Variant) -> Deletion:
-    """The context without the clauses that hold the policy."""
     deleted = Deletion(list(context))
     # A cut can bring slots together, which then hold the policy again in fewer clauses.
     while texts := [one for one in _texts(deleted.context, variant) if one.policy]:
@@ -157,9 +153,6 @@ def sham(context: Sequence[ChatMessage], variant: Variant, policy: Deletion) -> 
     For each clause of the policy a clause of similar length is drawn from the messages
     that hold the policy, or from all messages of the user and the agent if those hold too
     little other text.
-
-    Returns:
-        None if the drawn text is shorter than half or longer than twice the policy's clauses.
     """
     texts = _texts(context, variant)
     random = Random("\n".join([str(variant.seed), *(one.text for one in texts)]))

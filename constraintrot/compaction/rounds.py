@@ -43,13 +43,9 @@ class Round(Strict):
     """One compaction that ran.
 
     Attributes:
-        number: from 1.
         tokens_before: o200k tokens of the messages given to the compactor.
         tokens_after: o200k tokens of the context after the round.
-        messages_before: number of messages given to the compactor.
-        messages_after: number of messages in the context after the round.
         shown_verbatim: whether the compactor was shown the policy's text verbatim.
-        summary: the summary's text; None if the compactor wrote none.
         retries: number of blank summaries before it.
     """
 
@@ -67,11 +63,8 @@ class Compacted(Strict):
     """A compacted context (without the trigger), and the rounds that made it.
 
     Attributes:
-        context: the messages that the agent is sent before the trigger.
-        rounds: every compaction that ran.
         removed: clauses that a counterfactual deleted.
         removed_characters: their share of what the compactor wrote, 0 to 1.
-        removed_tokens: the same in o200k tokens.
         made_here: whether the compactor was asked for this episode, and not for
             another one that shows it the same messages.
         draw: hash of the compactor's output in all rounds, without a defense's additions;
@@ -113,7 +106,7 @@ class _Recorder(WrappedStrategy):
 
 
 def _recorded(inner: CompactionStrategy, name: str) -> _Recorder:
-    """Return a recorder that has a strategy's name in Inspect's events."""
+    """A recorder that has a strategy's name in Inspect's events."""
     kind: type[_Recorder] = type(name, (_Recorder,), {})
     return kind(inner)
 
@@ -133,19 +126,9 @@ async def compact(
 ) -> Compacted:
     """Play the history through a compactor, one round after each segment.
 
-    Args:
-        episode: the staged conversation; its trigger is not part of the context.
-        strategy: the compactor.
-        model: the agent's model.
-        by_size: compact when the messages exceed the strategy's threshold, instead
-            of after every segment; the tools' definitions are not counted.
-        wrap: a defense's wrapper of the compactor.
-        share_as: key under which the compactor's output is shared with other episodes of
-            the run that show it the same messages; None if it is not shared.
-
-    Raises:
-        EpisodeError: a compaction that was due did not run or changed nothing, or
-            the compacted context is still above the threshold.
+    With ``by_size`` it compacts when the messages, without the tools' definitions, exceed the
+    strategy's threshold. Episodes of the run that show the compactor the same messages share its
+    output under the key ``share_as``.
     """
     asked: CompactionStrategy = SummaryCheck(strategy)
     draws = SharedDraws(asked, share_as) if share_as is not None else None
@@ -225,7 +208,6 @@ def round_of(
     policy: str,
     summary: ChatMessage | None,
 ) -> Round:
-    """Return the record of one compaction."""
     return Round(
         number=number,
         tokens_before=sum(map(count, before)),

@@ -35,11 +35,7 @@ _KEPT = 1024
 
 
 class WrappedStrategy(CompactionStrategy):
-    """A strategy around another one; subclasses override ``around``.
-
-    Args:
-        inner: the wrapped strategy; its type, threshold and memory setting are kept.
-    """
+    """A strategy around another one, whose type and threshold it keeps; override ``around``."""
 
     def __init__(self, inner: CompactionStrategy) -> None:
         # The type is passed on unchecked, so that types of a later Inspect work.
@@ -101,12 +97,10 @@ class Collapsed:
 
 
 def merged(message: ChatMessage) -> bool:
-    """Return whether Inspect merged several messages into this one."""
     return MERGED in (message.metadata or {})
 
 
 def summarised(message: ChatMessage) -> bool:
-    """Return whether a message is or contains a compactor's summary, in the role ``user``."""
     return "summary" in (message.metadata or {})
 
 
@@ -130,7 +124,6 @@ def _key(last: str | None, run: Sequence[ChatMessage]) -> str:
 
 
 def _joined(one: str | list[Content], other: str | list[Content]) -> str | list[Content]:
-    """Merge two contents as Inspect does."""
     if isinstance(one, str) and isinstance(other, str):
         return f"{one}\n{other}"
     return [*_parts(one), *_parts(other)]

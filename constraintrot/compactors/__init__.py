@@ -87,14 +87,7 @@ def compactor(
     prompt: str | None = None,
     budget_words: int | None = None,
 ) -> Callable[[Factory], Factory]:
-    """Register a compactor's factory under a name.
-
-    Args:
-        name: as written in ``-T compactor=``.
-        takes: which of the settings ``prompt`` and ``budget_words`` it uses.
-        prompt: its default prompt preset, if it takes one.
-        budget_words: its default word budget, if it takes one.
-    """
+    """Register a compactor's factory under a name; the arguments are those of ``Compactor``."""
 
     def register(factory: Factory) -> Factory:
         COMPACTORS(name)(Compactor(factory, prompt, budget_words, takes))
@@ -112,11 +105,9 @@ class ChosenCompactor:
 
     @property
     def asks_model(self) -> bool:
-        """Return whether a summarizer model is called."""
         return bool(self.compactor.takes)
 
     def make(self) -> CompactionStrategy:
-        """Return a new strategy."""
         from inspect_ai.model import CompactionStrategy
 
         made = self.compactor.factory(self.settings)
@@ -150,9 +141,5 @@ def resolve(settings: Settings) -> ChosenCompactor:
 
 
 def make(settings: Settings) -> CompactionStrategy:
-    """Make a compactor's strategy.
-
-    Raises:
-        UnknownNameError, ParameterError: as ``resolve``.
-    """
+    """Make a compactor's strategy."""
     return resolve(settings).make()

@@ -30,11 +30,7 @@ from constraintrot.tokens import count
 
 
 class Summarize(OlderTurns):
-    """Replace the older turns by a summary; the opening and the recent turns stay.
-
-    Attributes:
-        retries: how often the summarizer wrote nothing in the last compaction.
-    """
+    """Replace the older turns by a summary; the opening and the recent turns stay."""
 
     def __init__(self, *, prompt: str, words: int, threshold: int | float = 0.9) -> None:
         super().__init__(threshold=threshold)
@@ -43,7 +39,6 @@ class Summarize(OlderTurns):
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Make the strategy from settings with the defaults filled in."""
         assert settings.prompt is not None
         assert settings.budget_words is not None
         return cls(
@@ -58,15 +53,10 @@ class Summarize(OlderTurns):
         return [summary], summary
 
     async def written(self, model: Model, span: Span, tools: list[ToolInfo]) -> str:
-        """Return the text of one summary."""
         return await self.summary(model, span.protected + flat(span.older), tools)
 
     def check_budget(self, source: list[ChatMessage]) -> None:
-        """Refuse a budget that the source fits into, since the summary would then omit nothing.
-
-        Raises:
-            EpisodeError: the budget is not below the source's length.
-        """
+        """Refuse a budget that the source fits into, since the summary would then omit nothing."""
         length = sum(map(count, message_texts(source)))
         if budget_tokens(self.words) >= length:
             raise EpisodeError(
@@ -80,10 +70,6 @@ class Summarize(OlderTurns):
 
         The agent's tools are passed with ``tool_choice="none"``, so that this call
         and the agent's call share a prefix in the provider's cache.
-
-        Raises:
-            EpisodeError: the summarizer's context window overflowed.
-            NoSummaryError: it wrote nothing, even when asked again.
         """
 
         async def ask() -> ModelOutput:

@@ -169,13 +169,6 @@ async def asked(
     """Return a summary, and the number of blank or filtered answers before it.
 
     Each of these is an event of the transcript (source ``empty summary``).
-
-    Args:
-        ask: asks the summarizer.
-        read: the summary in its output; blank if there is none.
-
-    Raises:
-        NoSummaryError: all ``ATTEMPTS`` answers were blank or filtered.
     """
     reason = ""
     for attempt in range(ATTEMPTS):

@@ -21,8 +21,6 @@ class Message:
     """One message.
 
     Attributes:
-        role: as in a chat API.
-        text: the content.
         origin: who wrote it; ``attacker`` is content that the adversary controls.
         call: the tool call of an assistant message, or the call that a tool message
             answers; else None.
@@ -94,6 +92,5 @@ class Episode:
 
 
 def tool_call(tool: ToolTurn) -> tuple[Message, Message]:
-    """Return an agent's tool call and its result."""
     call = Call(function=tool.function, arguments=tool.arguments)
     return Message("assistant", "", "agent", call), Message("tool", tool.result, "tool", call)

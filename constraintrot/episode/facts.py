@@ -90,11 +90,7 @@ class EpisodeFacts(Strict):
 
     @classmethod
     def read(cls, metadata: Mapping[str, Any], of: str) -> Self:
-        """Return the facts in a sample's metadata, which may hold more than facts.
-
-        Raises:
-            ConstraintRotError: a fact has a value of another type than this version knows.
-        """
+        """Return the facts in a sample's metadata, which may hold more than facts."""
         known = {name: value for name, value in metadata.items() if name in cls.model_fields}
         try:
             return cls.model_validate(known)
@@ -108,7 +104,7 @@ class EpisodeFacts(Strict):
 
 @cache
 def names(role: Role) -> tuple[str, ...]:
-    """Return the names of the facts that have a role, in the model's order."""
+    """The facts that have a role, in the model's order."""
     fields = EpisodeFacts.model_fields.items()
     return tuple(name for name, field in fields if role in field.metadata)
 

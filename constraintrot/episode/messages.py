@@ -46,7 +46,6 @@ def conversation_messages(episode: Episode) -> list[ChatMessage]:
 
 
 def trigger_messages(episode: Episode) -> list[ChatMessage]:
-    """The request that ends the episode."""
     return as_chat([episode.trigger], start=10**6)
 
 
@@ -60,7 +59,7 @@ def as_chat(turns: Iterable[Turn], *, start: int) -> list[ChatMessage]:
 
 
 def last_user_text(messages: Sequence[ChatMessage]) -> str:
-    """Return the text of the user's last message; empty if there is none."""
+    """The text of the user's last message; empty if there is none."""
     return next((m.text for m in reversed(messages) if m.role == "user"), "")
 
 

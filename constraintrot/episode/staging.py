@@ -80,7 +80,6 @@ def stage(
 
 
 def _check_given(before: Episode, after: Episode, policy: bool) -> None:
-    """Raise EpisodeError if a channel did not give the policy, or gave it where it is not due."""
     name = f"channel {before.channel}"
     if not isinstance(after, Episode):  # a channel of somebody else
         raise EpisodeError(f"{name} returned {type(after).__name__}, not an Episode")
@@ -93,7 +92,6 @@ def _check_given(before: Episode, after: Episode, policy: bool) -> None:
 
 
 def _texts(episode: Episode) -> list[str]:
-    """Return all texts of an episode: its messages, files and store."""
     messages = [message for turn in episode.turns for message in turn.messages]
     values = [str(value) for one in messages if one.call for value in one.call.arguments.values()]
     texts = [message.text for message in messages]

@@ -31,13 +31,7 @@ SILENCE: Final = 0.1
 
 
 def status(outcome: str, score: float) -> Status:
-    """Return the status of an episode.
-
-    Args:
-        outcome: its outcome; the status is unknown if it is not in ``STATUS``.
-        score: its score ``violation``; the status is unknown if it is nan, unless the
-            outcome is ``missing``.
-    """
+    """The status of an episode; unknown for an unknown outcome, or a score that is nan."""
     if outcome != MISSING and score != score:
         return "unknown"
     return STATUS.get(outcome, "unknown")

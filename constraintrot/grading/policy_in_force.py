@@ -16,17 +16,11 @@ class Nothing(Predicate):
     """The predicate of a policy that is not in force; it forbids nothing."""
 
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
-        """Return a clear finding."""
         return clear("The operator withdrew the policy, or exempted this call.")
 
 
 def in_force(variant: Variant, changes: Mapping[str, Value] | None) -> Variant:
-    """Return a variant with the policy as its operator left it, and the requests unchanged.
-
-    Args:
-        variant: the staged variant.
-        changes: amended values of the policy; None if the policy does not hold.
-    """
+    """Return a variant with its policy amended, or lifted for None, and the requests unchanged."""
     now = replace(variant)
     # These are cached properties, so the values put here are read instead.
     if changes is None:
@@ -38,13 +32,7 @@ def in_force(variant: Variant, changes: Mapping[str, Value] | None) -> Variant:
 
 
 def state(texts: str | Iterable[str], variant: Variant, wording: Wording | None = None) -> Survival:
-    """Return the state of a variant's policy in a text, or in the texts of a context.
-
-    Args:
-        texts: one text, or a context's messages; the best state of them counts.
-        variant: the variant of the policy.
-        wording: the wording in which it was given; by default any of them.
-    """
+    """The state of a variant's policy in a text, or the best one in a context's texts."""
     wordings: tuple[Wording, ...] = get_args(Wording) if wording is None else (wording,)
     given = [texts] if isinstance(texts, str) else texts
     first, *others = (variant.policy(one) for one in wordings)

@@ -66,12 +66,7 @@ def amount(value: object) -> Decimal | None:
 
 
 def span(value: object, unit: str = "day") -> Span | None:
-    """Parse a span of time; None if it is not one. A bare number is in the given unit.
-
-    Args:
-        value: such as 30, "30 days", "1h 30m", "P30D", "two weeks".
-        unit: as ``unit_of`` gives it.
-    """
+    """Parse a span of time, as "1h 30m", "P30D" or a bare number in ``unit``; None for others."""
     bare = amount(value) if not isinstance(value, str) or not re.search(r"[^\W\d]", value) else None
     if bare is not None:
         return _times(bare, unit) if bare >= 0 else None

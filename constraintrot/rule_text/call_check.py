@@ -51,7 +51,6 @@ _TURNS = re.compile(
 
 
 def prompt(constraints: Sequence[str], function: str, arguments: Any) -> str:
-    """Return the prompt of the verifier's model."""
     return "\n".join(
         [
             _INSTRUCTIONS,
@@ -64,11 +63,7 @@ def prompt(constraints: Sequence[str], function: str, arguments: Any) -> str:
 
 
 def parse(text: str) -> tuple[list[str], str, Any]:
-    """Parse the constraints, function and arguments of a prompt that ``prompt`` wrote.
-
-    Raises:
-        ValueError: the text is not such a prompt.
-    """
+    """Parse the constraints, function and arguments of a prompt that ``prompt`` wrote."""
     if not text.startswith(f"{_INSTRUCTIONS}\n\n"):
         raise ValueError("not a verifier's prompt")
     lines = text.removeprefix(f"{_INSTRUCTIONS}\n\n").split("\n")
@@ -78,7 +73,6 @@ def parse(text: str) -> tuple[list[str], str, Any]:
 
 
 def render(rule: str, breaks: bool) -> str:
-    """Return an answer as the model is asked to write it."""
     return json.dumps({"rule": rule, "breaks": "yes" if breaks else "no"}, ensure_ascii=False)
 
 

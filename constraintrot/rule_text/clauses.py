@@ -86,7 +86,6 @@ class Clause(Span):
     """A clause with its bullet, closing punctuation and trailing blanks.
 
     Attributes:
-        sentence: number of its sentence.
         leans: -1 if it cannot stand without the clause before it, 1 without the one after it,
             else 0.
         label: whether it only introduces the next clause ("User instructions:").
@@ -115,7 +114,6 @@ def size(text: str) -> int:
 
 
 def by_sentence(parts: Sequence[Clause]) -> list[list[int]]:
-    """Return the numbers of the clauses, one list per sentence."""
     return [list(some) for _, some in groupby(range(len(parts)), lambda at: parts[at].sentence)]
 
 
@@ -197,7 +195,6 @@ def _resolved(found: list[Clause]) -> list[Clause]:
 
 
 def _boundaries(sentence: str, begin: int) -> list[int]:
-    """Return the places at which a new clause begins within a sentence."""
     shut = _enclosed(sentence)
     marks = [found for found in _BREAK.finditer(sentence, begin) if found.start() not in shut]
     found = [mark.end() for mark in marks if begin < mark.end() < len(sentence.rstrip(_BLANKS))]

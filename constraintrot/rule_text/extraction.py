@@ -25,20 +25,13 @@ Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 @dataclass(frozen=True)
 class Said:
-    """One message of the agent's context: the speaker's role and the text."""
-
     role: Role
     text: str
 
 
 @dataclass(frozen=True)
 class Match:
-    """A constraint that an extractor matched in a message.
-
-    Attributes:
-        text: whole, contiguous sentences of the message, verbatim.
-        at: index of the message.
-    """
+    """A constraint in a message: whole, contiguous sentences, verbatim; ``at`` is its index."""
 
     text: str
     at: int
@@ -62,7 +55,6 @@ class Read:
     """One sentence to be judged.
 
     Attributes:
-        unit: its place in the message, and its folded text.
         plain: its folded text; empty for a question or for text too long for a sentence.
         headed: whether it is under a heading such as "Rules:".
     """
@@ -103,12 +95,7 @@ class Read:
 
 
 def rules(sources: Sequence[Role] = TRUSTED) -> Extractor:
-    """Return an extractor by words; equal messages always give equal constraints.
-
-    Args:
-        sources: roles whose messages are read; by default not tools, whose authors could
-            otherwise have a rule pinned.
-    """
+    """Return an extractor by words; equal messages always give equal constraints."""
 
     async def extract(messages: Sequence[Said]) -> tuple[Match, ...]:
         return tuple(

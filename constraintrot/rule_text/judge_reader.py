@@ -99,13 +99,7 @@ class _Rules(_Answer):
 
 
 class JudgeReader:
-    """A reader that asks a model.
-
-    Args:
-        model: the model that is asked.
-        cache: whether Inspect keeps the answers.
-        mask: masks the secrets of what is sent.
-    """
+    """A reader that asks a model; ``mask`` masks the secrets of what is sent."""
 
     def __init__(
         self, model: Model, *, cache: bool = True, mask: Callable[[str], str] = str
@@ -162,7 +156,6 @@ class JudgeReader:
 
 
 def _read(text: str, form: type[T]) -> T | None:
-    """Parse an answer of the form; None if there is none."""
     found = re.search(r"\{.*\}", text, re.DOTALL)
     try:
         return form.model_validate(json.loads(found[0])) if found else None

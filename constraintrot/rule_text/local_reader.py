@@ -28,14 +28,7 @@ _WORDS = re.compile(r"[^\W\d_]{3,}|\d+|[\u3400-\u9fff]")
 
 
 class LocalReader:
-    """A reader that asks the local model with the adapter.
-
-    Args:
-        model: the local model; by default ``local/qwen2.5-coder-1.5b``.
-        progress: called after each question.
-        cache: whether Inspect keeps the answers.
-        least: the least probability of a found rule.
-    """
+    """A reader that asks the local model with the adapter; it finds rules from ``least`` on."""
 
     def __init__(
         self,
@@ -100,11 +93,7 @@ class LocalReader:
         return Reading(state, bound, quote)
 
     async def _ask(self, question: str) -> Mapping[str, float]:
-        """Return the log-probabilities of the answers among the candidates of the first token.
-
-        Raises:
-            EpisodeError: the model gives no candidates.
-        """
+        """The log-probabilities of the answers among the candidates of the first token."""
         config = GenerateConfig(
             max_tokens=1,
             temperature=0,
@@ -140,11 +129,7 @@ def answers(candidates: Sequence[tuple[str, float]]) -> dict[str, float]:
 
 
 def log_odds(said: Mapping[str, float]) -> float:
-    """Return the log-odds of yes against all other answers together.
-
-    Args:
-        said: the answers with their log-probabilities, yes included.
-    """
+    """Log-odds of yes against all other answers, from log-probabilities with yes among them."""
     others = [value for word, value in said.items() if word != YES]
     least = min(said.values())
     return said[YES] - (math.log(sum(map(math.exp, others))) if others else least - 1.0)

@@ -38,12 +38,7 @@ _COUNTED = {"dozen": 12, "dutzend": 12, "docena": 12, "pair": 2, "couple": 2, "p
 
 
 def fold(text: str) -> str | None:
-    """Return a text folded, with digits of any script as ASCII.
-
-    Returns:
-        None if the text is too long, or holds a digit whose plain form would change its
-        value (``10²``, ``2½``).
-    """
+    """Fold a text, digits as ASCII; None if it is too long, or holds a digit as in ``10²``."""
     text = visible(text).strip()
     if len(text) > LONGEST:
         return None

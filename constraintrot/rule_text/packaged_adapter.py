@@ -18,15 +18,7 @@ _AGAIN = "it comes with the package: install constraintrot again"
 
 
 class Measured(Strict):
-    """The figures of an adapter, measured with llama.cpp and the published weights.
-
-    Attributes:
-        adapter_sha256: Digest of the adapter's file.
-        base_sha256: Digest of the base model's file.
-        training_sha256: Digest of the examples that it was trained on.
-        held_out_sha256: Digest of the examples of these figures.
-        step: Training step of the checkpoint.
-    """
+    """The figures of an adapter, measured with llama.cpp and the published weights."""
 
     adapter_sha256: str
     base_sha256: str
@@ -40,13 +32,7 @@ M = TypeVar("M", bound=Measured)
 
 @dataclass(frozen=True)
 class PackagedAdapter(Generic[M]):
-    """An adapter's file and figures in a folder of the package.
-
-    Attributes:
-        name: Name in calls of a local model; the file is ``name.gguf``.
-        home: The folder.
-        figures: The class of its ``calibration.json``.
-    """
+    """An adapter's file, ``name.gguf``, and its figures, ``calibration.json``, in a folder."""
 
     name: str
     home: Path
@@ -57,12 +43,7 @@ class PackagedAdapter(Generic[M]):
         return self._path(folder).is_file()
 
     def file(self, folder: Path | None = None) -> Path:
-        """Return the path of the adapter's LoRA file, for llama.cpp.
-
-        Raises:
-            WeightsError: The installation lacks it or its calibration, or the calibration is
-                of another file.
-        """
+        """Return the path of the adapter's LoRA file, for llama.cpp."""
         path = self._path(folder)
         if not self.is_installed(folder):
             raise WeightsError(f"there is no adapter at {path}; {_AGAIN}")
@@ -76,11 +57,6 @@ class PackagedAdapter(Generic[M]):
         return path
 
     def calibration(self, folder: Path | None = None) -> M:
-        """Return the adapter's figures.
-
-        Raises:
-            WeightsError: The installation lacks them, or they cannot be read.
-        """
         path = (folder or self.home) / _CALIBRATION
         try:
             return self.figures.model_validate_json(path.read_text(encoding="utf-8"))

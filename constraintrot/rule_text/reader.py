@@ -21,7 +21,6 @@ class Rule:
     """A rule that is looked for in texts.
 
     Attributes:
-        text: the given text.
         slots: by slot, phrases one of which a text must hold; empty if undeclared.
         wordings: other texts that count as its own words.
     """
@@ -62,21 +61,15 @@ class Reading:
 
 @dataclass(frozen=True)
 class Passage:
-    """A text of a session, and its speaker."""
-
     text: str
     speaker: Speaker = "user"
 
 
 @dataclass(frozen=True)
 class FoundRule:
-    """A standing instruction that a passage gives.
+    """A standing instruction, verbatim from ``start`` to before ``end`` of a passage.
 
-    Attributes:
-        clause: its words, verbatim from the passage.
-        start: offset of its first character in the passage.
-        end: offset after its last character.
-        probability: probability that it is one, 0 to 1; calibrated by the reader ``local`` only.
+    Only the reader ``local`` has a calibrated ``probability``.
     """
 
     clause: str
@@ -102,10 +95,5 @@ class Reader(Protocol):
         ...
 
     async def states(self, rules: Sequence[Rule], texts: Sequence[str]) -> list[Reading]:
-        """Return the state of each rule in a context, in the order of the rules.
-
-        Args:
-            rules: the rules, each read by itself.
-            texts: the messages of the context.
-        """
+        """Return the state of each rule in a context, in the order of the rules."""
         ...

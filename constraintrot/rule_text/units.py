@@ -35,8 +35,6 @@ class Unit:
     """A sentence of a text: ``text[start:end]`` is pinned, blanks and list marks aside.
 
     Attributes:
-        start: offset of its first pinned character.
-        end: offset after its last one.
         plain: the text in which cues are searched: quotes blanked out, letters folded.
         opens: whether it is the first of its paragraph or line.
         blank: whether an empty line precedes it.
@@ -94,7 +92,6 @@ def fold(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return the text without its invisible characters."""
     return _INVISIBLE.sub("", text)
 
 

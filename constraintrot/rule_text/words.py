@@ -173,7 +173,6 @@ def _is_thin(rule: Rule) -> bool:
 
 
 def _own_words(policies: Sequence[str], text: str) -> list[re.Match[str]]:
-    """The places where a rule's own words stand in a text."""
     patterns = (r"\s+".join(map(re.escape, words.split())) for words in policies)
     return [match for pattern in patterns for match in re.finditer(pattern, text)]
 

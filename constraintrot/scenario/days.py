@@ -63,8 +63,6 @@ _HOLIDAYS: Mapping[str, frozenset[str]] = {
 
 @dataclass(frozen=True, order=True)
 class Day:
-    """A day of the calendar."""
-
     value: date
     locale: str = field(compare=False)
     MEMBERS: ClassVar[frozenset[str]] = frozenset({"iso", "weekday", "date", "text", "month"})
@@ -133,12 +131,10 @@ class Clock:
 
     @property
     def hour(self) -> int:
-        """The hour, 0 to 23."""
         return self.minutes // 60
 
     @property
     def minute(self) -> int:
-        """The minute of the hour."""
         return self.minutes % 60
 
     def __str__(self) -> str:

@@ -37,10 +37,6 @@ def distractors(variant: Variant, count: int) -> tuple[str, ...]:
 
     The rules of a smaller count are the first of a larger one. Topics depend on the family and the
     seed, not on the locale.
-
-    Raises:
-        ParameterError: ``count`` is not 0 to ``MAX_DISTRACTORS``.
-        ScenarioError: the locale's file cannot be read.
     """
     if not 0 <= count <= MAX_DISTRACTORS:
         raise ParameterError(f"distractors must be 0 to {MAX_DISTRACTORS}, not {count}")
@@ -55,11 +51,7 @@ def distractors(variant: Variant, count: int) -> tuple[str, ...]:
 
 @cache
 def rules(locale: Locale) -> Mapping[str, str]:
-    """Return a locale's rules by topic; ``{{org}}`` is the variant's organisation.
-
-    Raises:
-        ScenarioError: its file is missing or malformed.
-    """
+    """Return a locale's rules by topic; ``{{org}}`` is the variant's organisation."""
     path = FOLDER / f"{locale}.yaml"
     try:
         found = _File.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))

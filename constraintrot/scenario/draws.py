@@ -37,8 +37,6 @@ class Draws:
     """The state that the drawing functions of one draw share.
 
     Attributes:
-        random: the source of randomness.
-        today: the day of the history.
         used: number of earlier draws of this template in this history.
         deck: key of the order in which the template's subjects are dealt.
         world: key of the history's facts.
@@ -55,7 +53,6 @@ class Draws:
     phrase: int = 0
 
     def functions(self) -> dict[str, Callable[..., Any]]:
-        """Return the drawing functions by name."""
         return {
             "subject": self.subject,
             "ref": self.ref,
@@ -75,7 +72,7 @@ class Draws:
         }
 
     def subject(self, pool: Sequence[Any]) -> Any:
-        """Return the next entry of a pool; an entry repeats only after all were dealt."""
+        """The next entry of a pool; an entry repeats only after all were dealt."""
         order = list(range(len(pool)))
         Random(self.deck).shuffle(order)
         rounds, at = divmod(self.used, len(pool))
@@ -118,15 +115,13 @@ class Draws:
         return self.random.sample(list(pool), count)
 
     def whole(self, low: int, high: int, step: int = 1) -> int:
-        """Return a whole number, both bounds included."""
+        """A whole number, both bounds included."""
         return self.random.randrange(low, high + 1, step)
 
     def wholes(self, count: int, low: int, high: int) -> list[int]:
-        """Return different whole numbers, unordered."""
         return self.random.sample(range(low, high + 1), count)
 
     def real(self, low: float, high: float, digits: int = 1) -> float:
-        """Return a decimal number, rounded to ``digits``."""
         return round(self.random.uniform(low, high), digits)
 
     def parts(self, total: int, count: int) -> list[int]:

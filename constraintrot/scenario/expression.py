@@ -25,7 +25,6 @@ class Expression:
     """A compiled expression.
 
     Attributes:
-        source: its text.
         names: the names that it needs from its environment.
         run: evaluates it in an environment.
         call: the function and the argument expressions, if it is a single call; else None.
@@ -39,11 +38,7 @@ class Expression:
 
 @cache
 def expression(source: str) -> Expression:
-    """Compile an expression.
-
-    Raises:
-        ScenarioError: it is not an expression, or uses syntax that is not allowed.
-    """
+    """Compile an expression."""
     if len(source) > _LONGEST:
         raise ScenarioError(f"an expression of {len(source):,} characters; at most {_LONGEST:,}")
     try:
@@ -62,11 +57,7 @@ def expression(source: str) -> Expression:
 
 @cache
 def text(source: str) -> Expression:
-    """Compile a text with ``{{expression}}`` in it; an expression alone gives its value itself.
-
-    Raises:
-        ScenarioError: as ``expression``.
-    """
+    """Compile a text with ``{{expression}}`` in it; an expression alone gives its value itself."""
     parts = _parts(source)
     if len(parts) == 3 and not parts[0] and not parts[2]:
         return expression(parts[1])
@@ -107,7 +98,6 @@ def _end(rest: str) -> int:
 
 
 def texts_in(node: object) -> Iterator[str]:
-    """Yield every string in a structure of lists and mappings."""
     if isinstance(node, str):
         yield node
     elif is_mapping(node):

@@ -15,16 +15,7 @@ _MOST_LAYERS = 8
 
 
 def laid_over(data: Any, folder: Path, layers: int = 0) -> Any:
-    """Return a file's content, merged over that of the file that it ``extends``.
-
-    Args:
-        data: the file's content.
-        folder: its folder; the file that it extends is there, or in this package.
-        layers: number of files that extend this one so far.
-
-    Raises:
-        ScenarioError: there is no such file, or files extend each other in a circle.
-    """
+    """Return a file's content, merged over that of the file that it ``extends``."""
     if not is_mapping(data) or "extends" not in data:
         return data
     if layers >= _MOST_LAYERS:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
-from functools import cached_property, lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from constraintrot.scenario import stock
 from constraintrot.scenario.sections import (
     Allowed,
     Channels,
@@ -26,48 +25,9 @@ from constraintrot.scenario.sections import (
     Tool,
 )
 from constraintrot.scenario.template import Value, names
-from constraintrot.scenario.topic import Topic, TopicTool
+from constraintrot.scenario.topic import Topic, TopicTool, check_stocked, stocked
 
 Pools: TypeAlias = Mapping[str, Sequence[Mapping[str, Value]]]
-
-
-def variants(pools: Pools) -> int:
-    """Return the number of combinations."""
-    return math.prod(len(entries) for entries in pools.values())
-
-
-@lru_cache
-def stride(count: int) -> int:
-    """Return the step between the combinations of neighbouring seeds.
-
-    It is coprime to the count, so that it reaches all combinations, and near the golden ratio, so
-    that neighbours differ in every pool.
-    """
-    step = max(1, round(count * 0.618034))
-    while math.gcd(step, count) != 1:
-        step += 1
-    return step
-
-
-def entries(pools: Pools, seed: int) -> dict[str, int]:
-    """By pool, which of its entries a seed has."""
-    count = variants(pools)
-    index = seed * stride(count) % count
-    drawn: dict[str, int] = {}
-    for name, pool in pools.items():
-        index, drawn[name] = divmod(index, len(pool))
-    return drawn
-
-
-def earlier(pools: Pools, wanted: Set[str], seed: int) -> list[int]:
-    """Return the lower seeds that draw the same entries from all pools with a wanted value."""
-    telling = [name for name, pool in pools.items() if wanted & set(pool[0])]
-    mine = entries(pools, seed)
-
-    def same(other: dict[str, int]) -> bool:
-        return all(other[name] == mine[name] for name in telling)
-
-    return [other for other in range(seed) if same(entries(pools, other))]
 
 
 class Fields(Section):
@@ -134,7 +94,7 @@ class Fields(Section):
         given = [bool(self.topics), self.history is not None, bool(self.recorded)]
         if sum(given) != 1:
             raise ValueError("a scenario has topics, a history of its own or a recorded one")
-        stock.check_names(self.locale, self.topics)
+        check_stocked(self.locale, self.topics)
         if self.history is not None:
             names = {name for entries in self.pools.values() for name in entries[0]}
             self.history.compile(self.locale, {*names, "today"})
@@ -144,7 +104,7 @@ class Fields(Section):
         """The history's topics by name: from the stock, or the scenario's own."""
         if self.history is not None:
             return {"history": self.history}
-        return {name: stock.topic(self.locale, name) for name in self.topics}
+        return {name: stocked(self.locale, name) for name in self.topics}
 
     @cached_property
     def reading_tools(self) -> dict[str, TopicTool]:
@@ -163,18 +123,40 @@ class Fields(Section):
 
     @property
     def task(self) -> str:
-        """The task's name, which is the family's."""
         return self.family
 
     @cached_property
     def variants(self) -> int:
-        """The number of distinct variants."""
-        return variants(self.pools)
+        return math.prod(len(pool) for pool in self.pools.values())
+
+    @cached_property
+    def stride(self) -> int:
+        """The step between the combinations of neighbouring seeds.
+
+        It is coprime to their number, so that it reaches all combinations, and near the golden
+        ratio, so that neighbours differ in every pool.
+        """
+        step = max(1, round(self.variants * 0.618034))
+        while math.gcd(step, self.variants) != 1:
+            step += 1
+        return step
 
     def entries(self, seed: int) -> dict[str, int]:
         """By pool, which of its entries a seed has."""
-        return entries(self.pools, seed)
+        index = seed * self.stride % self.variants
+        drawn: dict[str, int] = {}
+        for name, pool in self.pools.items():
+            index, drawn[name] = divmod(index, len(pool))
+        return drawn
 
     def earlier(self, seed: int) -> list[int]:
         """Return the lower seeds whose requests hold the same values."""
-        return earlier(self.pools, names([self.trigger, self.allowed.trigger]), seed)
+        wanted = names([self.trigger, self.allowed.trigger])
+        telling = [name for name, pool in self.pools.items() if wanted & set(pool[0])]
+
+        def drawn(at: int) -> list[int]:
+            found = self.entries(at)
+            return [found[name] for name in telling]
+
+        mine = drawn(seed)
+        return [other for other in range(seed) if drawn(other) == mine]

@@ -74,9 +74,8 @@ def catalogue(folder: Path = FOLDER) -> Mapping[str, tuple[str, ...]]:
 def folders() -> Mapping[str, Path]:
     """Return the folder of each family's files: this package's, then installed packages'.
 
-    An installed package names a package with scenario files in the entry point group
-    ``constraintrot.scenarios``. It is left out with a warning if it cannot be read, or has a
-    family that exists already.
+    A package of the group ``constraintrot.scenarios`` that cannot be read, or has a family that
+    exists already, is left out with a warning.
     """
     by_family = {family: folder for folder in (FOLDER, APART) for family in catalogue(folder)}
     for point in entry_points(group=GROUP):

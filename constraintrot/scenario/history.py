@@ -33,8 +33,6 @@ _DIGITS = re.compile(r"\d+")
 
 @dataclass(frozen=True)
 class TopicTemplate:
-    """A template and its origin."""
-
     topic: str
     name: str
     template: Template
@@ -56,10 +54,6 @@ def turns(variant: Variant) -> Iterator[HistoryTurn]:
     """Yield benign turns of a variant, in order, each once.
 
     Recorded turns are given unchanged; others are drawn until the templates are exhausted.
-
-    Raises:
-        ScenarioError: every draw of a template holds a number of the policy, or the templates
-            are exhausted.
     """
     if variant.scenario.recorded:
         yield from variant.scenario.recorded
@@ -82,17 +76,12 @@ def turns(variant: Variant) -> Iterator[HistoryTurn]:
 
 
 def for_tokens(variant: Variant, tokens: int) -> list[HistoryTurn]:
-    """Return the fewest turns of a variant that reach a token target, at least one.
-
-    Args:
-        variant: the variant.
-        tokens: target in o200k tokens of user text, calls, results and replies.
-    """
+    """Return the fewest turns of a variant that reach a token target, at least one."""
     return list(until(turns(variant), tokens))
 
 
 def until(drawn: Iterator[HistoryTurn], tokens: int) -> Iterator[HistoryTurn]:
-    """Yield the fewest next turns of a history that reach a token target, at least one."""
+    """Yield the fewest next turns that reach a number of o200k tokens, at least one."""
     total = 0
     for turn in drawn:
         yield turn
@@ -102,7 +91,6 @@ def until(drawn: Iterator[HistoryTurn], tokens: int) -> Iterator[HistoryTurn]:
 
 
 def length(turn: HistoryTurn) -> int:
-    """Return the tokens of a turn's texts."""
     texts = [turn.user, turn.reply]
     for call in turn.calls:
         texts += [call.function, *map(str, call.arguments.values()), call.result]
@@ -110,7 +98,6 @@ def length(turn: HistoryTurn) -> int:
 
 
 def tools(variant: Variant) -> tuple[Tool, ...]:
-    """Return the tools of the variant's benign work."""
     return tuple(
         Tool(name=tool.name, description=tool.description, parameters=tool.parameters)
         for tool in variant.scenario.reading_tools.values()
@@ -118,7 +105,6 @@ def tools(variant: Variant) -> tuple[Tool, ...]:
 
 
 def templates(variant: Variant) -> list[TopicTemplate]:
-    """Return the templates that a variant's history is drawn from."""
     return [
         TopicTemplate(topic_name, name, template, topic.pools)
         for topic_name, topic in variant.scenario.work.items()
@@ -166,11 +152,7 @@ def _next_thread(
 
 
 def _thread(variant: Variant, template: TopicTemplate, told: _Told) -> list[HistoryTurn]:
-    """Return the turns of the next usable draw of a template; empty if it is exhausted.
-
-    Raises:
-        ScenarioError: every draw holds a number of the policy.
-    """
+    """Return the turns of the next usable draw of a template; empty if it is exhausted."""
     name = f"{_key(variant)}/{template.topic}/{template.name}"
     if name in told.exhausted:
         return []
@@ -215,15 +197,6 @@ def _draw_anew(
 def draws_for(
     variant: Variant, random: Random, used: int = 0, *, deck: str, numbers: set[int] | None = None
 ) -> Draws:
-    """Return the state of one draw of a variant's history.
-
-    Args:
-        variant: the variant.
-        random: the source of randomness.
-        used: number of earlier draws of the template.
-        deck: key of the order of its subjects.
-        numbers: references that were given before.
-    """
     key = _key(variant)
     day = today(key, variant.scenario.locale)
     return Draws(random, day, used, deck, key, set() if numbers is None else numbers)

@@ -308,7 +308,6 @@ class Variant:
 
 
 def _renamed(value: Value, hosts: Mapping[str, str]) -> Value:
-    """Return a value with its earlier hosts."""
     if isinstance(value, str):
         for now, before in hosts.items():
             value = value.replace(now, before)

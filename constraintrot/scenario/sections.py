@@ -11,7 +11,7 @@ from pydantic import (
     StrictStr,
 )
 
-from constraintrot.scenario.generators import Range
+from constraintrot.scenario.private import Range
 from constraintrot.strict import Strict
 
 Kind: TypeAlias = Literal["soft", "hard"]

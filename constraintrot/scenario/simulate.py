@@ -51,17 +51,7 @@ def simulate(
     arguments: Mapping[str, Any],
     seen: Iterable[HistoryTurn] = (),
 ) -> str:
-    """Return the result of a call of one of the history's tools, the same for the same call.
-
-    Args:
-        variant: the variant.
-        function: name of one of ``history.tools``.
-        arguments: the call's arguments, of any JSON type.
-        seen: history that the caller was shown; a call in it gets the same answer again.
-
-    Raises:
-        UnknownNameError: no topic of the variant has such a tool.
-    """
+    """Return the result of a call of one of the history's tools, the same for the same call."""
     tools = variant.scenario.reading_tools
     if function not in tools:
         raise UnknownNameError("history tool", function, tools)
@@ -148,11 +138,7 @@ def _given(
 
 
 def _match(value: Expression, env: Env, drawn: Any, member: str, wanted: Any) -> Any:
-    """Return the value that is written as the given one; the drawn value if it cannot be set.
-
-    Raises:
-        _NeverError: the expression cannot draw such a value.
-    """
+    """The value that is written as the given one; the drawn value if it cannot be set."""
     function, arguments = value.call or ("", ())
     given = [argument(env) for argument in arguments]
     if function in ("subject", "pick") and len(given) == 1:

@@ -45,9 +45,5 @@ WORDED = 4
 
 
 def version(facts: Mapping[str, Any]) -> int:
-    """Return the version of a sample's texts.
-
-    Args:
-        facts: the sample's metadata; versions before 3 are not stated in it.
-    """
+    """Return the version of a sample's texts."""
     return int(facts.get("texts", PHRASINGS if "policy_phrasing" in facts else 1))

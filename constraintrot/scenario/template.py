@@ -30,10 +30,6 @@ def names(node: object) -> set[str]:
 def fill(node: T, values: Mapping[str, Value] | Lookup) -> T:
     """Fill in every placeholder of a string, or of a structure of them.
 
-    Args:
-        node: a string, a list, a mapping, or any nesting of these.
-        values: values by name, or a function from name to value.
-
     Raises:
         ScenarioError: a placeholder names no value.
     """

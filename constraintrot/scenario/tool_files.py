@@ -26,9 +26,6 @@ def read(path: Path) -> list[Tool]:
     Args:
         path: JSON or YAML: an OpenAPI 3 or Swagger 2 description, the result of an MCP
             server's ``tools/list``, or JSON schemas of functions, as for chat APIs.
-
-    Raises:
-        ParameterError: the file cannot be read, or defines no tools.
     """
     return defined(_data(path), str(path))
 

@@ -6,15 +6,20 @@ turns agree with their tools' results.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import Annotated, Any, TypeAlias
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
-from constraintrot.errors import ScenarioError
+from constraintrot import documents
+from constraintrot.documents import told
+from constraintrot.errors import ScenarioError, UnknownNameError
 from constraintrot.scenario.draws import Draws, pure
 from constraintrot.scenario.expression import Expression, expression, text, texts_in
-from constraintrot.scenario.sections import Scalar, Section, Text, Tool
+from constraintrot.scenario.sections import Locale, Scalar, Section, Text, Tool
+from constraintrot.strict import Strict
 
 Texts: TypeAlias = Text | Annotated[list[Text], Field(min_length=1)]
 Entry: TypeAlias = Scalar | dict[str, Scalar | list[Scalar]]
@@ -26,22 +31,13 @@ _NEVER_TWICE = frozenset({"subject", "ref"})
 
 
 class TopicTool(Tool):
-    """A tool of a topic.
-
-    Attributes:
-        missing: its answer to arguments without a match; ``{{argument}}`` gives one of them.
-    """
+    """A tool; ``missing`` is its answer without a match, ``{{argument}}`` one of the arguments."""
 
     missing: Text
 
 
 class Slip(Section):
-    """A wrong call before the right one in some of the draws.
-
-    Attributes:
-        arguments: the wrong arguments; the others are unchanged.
-        result: the tool's error.
-    """
+    """A wrong call before the right one in some of the draws: wrong arguments, and the error."""
 
     arguments: dict[str, Any]
     result: Text
@@ -79,7 +75,6 @@ class Template(Section):
     check: Annotated[list[Text], Field(min_length=1)]
 
     def expressions(self) -> dict[str, Expression]:
-        """The values' expressions, compiled."""
         return {name: expression(source) for name, source in self.values.items()}
 
 
@@ -112,11 +107,7 @@ class Topic(Section):
                 yield from ((name, call) for call in turn.calls)
 
     def compile(self, locale: str, given: Collection[str] = GIVEN) -> None:
-        """Compile every expression, and refuse undefined names.
-
-        Raises:
-            ScenarioError: an expression is wrong, or a template could give a turn twice.
-        """
+        """Compile every expression, and refuse undefined names."""
         draws = Draws(random=None, today=None)  # type: ignore[arg-type]  # never drawn from
         common = {*given, *self.pools, *pure(locale), *draws.functions()}
         for name, template in self.templates.items():
@@ -137,3 +128,63 @@ def _check_names(where: str, compiled: Expression, known: Collection[str]) -> No
     unknown = sorted(compiled.names - set(known))
     if unknown:
         raise ScenarioError(f"{where}: {compiled.source!r} names {unknown}, which nothing gives")
+
+
+FOLDER = Path(__file__).parent.parent / "tasks" / "histories"
+_POOLS = "_pools"
+
+
+class _Head(Strict):
+    canary: Literal["constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"]
+    locale: Locale
+    topic: str
+
+
+class _Pools(_Head):
+    pools: dict[str, list[Entry]]
+
+
+@cache
+def stocked_names(locale: str) -> tuple[str, ...]:
+    return tuple(
+        sorted(path.stem for path in (FOLDER / locale).glob("*.yaml") if path.stem != _POOLS)
+    )
+
+
+def check_stocked(locale: str, topics: list[str]) -> None:
+    """Raise ``UnknownNameError`` for a topic that a locale does not have."""
+    for topic in topics:
+        if topic not in stocked_names(locale):
+            raise UnknownNameError(
+                f"history topic of locale {locale}", topic, stocked_names(locale)
+            )
+
+
+@cache
+def stocked(locale: str, name: str) -> Topic:
+    """Return a topic by name, with the locale's common pools."""
+    check_stocked(locale, [name])
+    data = _read(locale, name)
+    head = {key: data.pop(key, None) for key in _Head.model_fields}
+    try:
+        _Head.model_validate(head)
+        own = data.get("pools") or {}
+        return Topic.model_validate({**data, "pools": {**_common(locale), **own}})
+    except ValidationError as error:
+        raise ScenarioError(f"{locale}/{name}.yaml: {told(error)}") from error
+
+
+@cache
+def _common(locale: str) -> Mapping[str, Any]:
+    try:
+        return _Pools.model_validate(_read(locale, _POOLS)).pools
+    except ValidationError as error:
+        raise ScenarioError(f"{locale}/{_POOLS}.yaml: {told(error)}") from error
+
+
+def _read(locale: str, name: str) -> dict[str, Any]:
+    path = FOLDER / locale / f"{name}.yaml"
+    data = documents.load(path, f"{locale}/{path.name}")
+    if not isinstance(data, dict) or data.get("topic") != name or data.get("locale") != locale:
+        raise ScenarioError(f"{locale}/{path.name}: must say its locale and its topic")
+    return data

@@ -14,8 +14,62 @@ from pydantic import ValidationError
 from constraintrot.documents import Document, Place, document, dotted, faults
 from constraintrot.errors import ConstraintRotError, ScenarioError
 from constraintrot.scenario.extends import laid_over
-from constraintrot.scenario.schema import Scenario
-from constraintrot.scenario.standing_rules import listed, together
+from constraintrot.scenario.schema import WORDINGS, Scenario
+from constraintrot.scenario.sections import Texts
+from constraintrot.scenario.template import fill
+from constraintrot.scenario.values import is_list, is_mapping
+
+_LEAST_RULES, _MOST_RULES = 2, 20
+# A value of all policies, which every scenario draws for itself.
+_SHARED = "org"
+
+
+def listed(path: Path) -> list[Path]:
+    """Return the scenario files that a file lists as its ``rules``; empty for an ordinary file."""
+    data = document(path).data
+    if not is_mapping(data) or "rules" not in data:
+        return []
+    names, more = data["rules"], sorted(set(data) - {"rules"})
+    if more:
+        raise ScenarioError(f"{path}: {more[0]!r} beside rules; each rule's own file says it")
+    if not is_list(names) or not all(isinstance(name, str) for name in names):
+        raise ScenarioError(
+            f"{path}: rules is a list of scenario files, as [mail.yaml, deploy.yaml]"
+        )
+    if not _LEAST_RULES <= len(set(names)) == len(names) <= _MOST_RULES:
+        raise ScenarioError(
+            f"{path}: rules lists {_LEAST_RULES} to {_MOST_RULES} files, none of them twice"
+        )
+    return [path.parent / str(name) for name in names]
+
+
+def together(scenarios: Sequence[Scenario]) -> list[Scenario]:
+    """Return each scenario with its policy and neutral text joined with those of the others."""
+    return [
+        one.model_copy(
+            update={
+                "policy": _joined(at, [other.policy for other in scenarios], scenarios),
+                "neutral": _joined(at, [other.neutral for other in scenarios], scenarios),
+            }
+        )
+        for at, one in enumerate(scenarios)
+    ]
+
+
+def _joined(at: int, texts: Sequence[Texts], scenarios: Sequence[Scenario]) -> Texts:
+    """Join the texts of all scenarios; those of the others have their first variant's values."""
+    values = [{**one.variant(0).values, _SHARED: f"{{{{{_SHARED}}}}}"} for one in scenarios]
+    joined: dict[str, list[str]] = {}
+    for wording in WORDINGS:
+        joined[wording] = []
+        for phrasing, own in enumerate(texts[at][wording]):
+            others = [
+                fill(text[wording][phrasing % len(text[wording])], known)
+                for text, known in zip(texts, values, strict=True)
+            ]
+            joined[wording].append("\n".join([*others[:at], own, *others[at + 1 :]]))
+    return Texts.model_validate(joined)
+
 
 _OPEN = re.compile(r"\bTODO\b[:\s]*(.*)")
 _MOST_FILES = 100
@@ -26,9 +80,6 @@ class Fault:
     """A fault at a place of a file, and its remedy.
 
     Attributes:
-        check: the name of the check that found it.
-        said: the fault.
-        advice: the remedy.
         place: the entry; empty for the whole file.
         line: its line, from 1.
         severe: whether the measurement would be wrong, not only weak.
@@ -43,7 +94,6 @@ class Fault:
 
     @classmethod
     def weak(cls, check: str, said: str, advice: str, place: Place) -> Fault:
-        """Return a fault that makes the measurement weak, not wrong."""
         return cls(check, said, advice, place, severe=False)
 
     def shown(self, path: Path) -> str:
@@ -55,8 +105,6 @@ class Fault:
 
 @dataclass(frozen=True)
 class UserFile:
-    """A user's scenario."""
-
     path: Path
     digest: str
     scenario: Scenario
@@ -68,11 +116,7 @@ _made_known = 0
 
 
 def inspected(path: Path) -> tuple[Document, Scenario | None, list[Fault]]:
-    """Return a file, its scenario (None if it is incomplete), and its faults.
-
-    Raises:
-        ScenarioError: it is not a readable YAML file.
-    """
+    """Return a file, its scenario (None if it is incomplete), and its faults."""
     found = document(path)
     open_ones = list(_open(found))
     try:
@@ -88,12 +132,7 @@ def inspected(path: Path) -> tuple[Document, Scenario | None, list[Fault]]:
 
 
 def read(path: Path) -> UserFile:
-    """Return a user's complete scenario.
-
-    Raises:
-        ScenarioError: it has faults, or something in it is still to be filled in. The
-            message has the lines.
-    """
+    """Return a user's complete scenario."""
     path = path.resolve()
     found, scenario, wrong = inspected(path)
     if wrong or scenario is None:
@@ -104,12 +143,7 @@ def read(path: Path) -> UserFile:
 
 
 def read_all(path: Path) -> list[UserFile]:
-    """Return a user's scenario, those of a folder, or those that a file lists as its rules.
-
-    Raises:
-        ScenarioError: as ``read``; or the folder holds no scenarios, too many, or two of
-            one family and locale.
-    """
+    """Return a user's scenario, those of a folder, or those that a file lists as its rules."""
     if not path.is_dir():
         rules = listed(path)
         return _of_rules(path.resolve(), rules) if rules else [read(path)]
@@ -122,7 +156,6 @@ def read_all(path: Path) -> list[UserFile]:
 
 
 def _of_rules(path: Path, rules: Sequence[Path]) -> list[UserFile]:
-    """Return the scenarios of several standing rules, with the path of the file that lists them."""
     read_ones = _apart([read(one) for one in rules])
     if len({one.scenario.locale for one in read_ones}) > 1:
         raise ScenarioError(f"{path}: its rules are of several locales")
@@ -160,12 +193,10 @@ def make_known(given: Iterable[UserFile], taken: Sequence[str]) -> None:
 
 
 def known() -> tuple[UserFile, ...]:
-    """Return the registered users' scenarios."""
     return tuple(_KNOWN.values())
 
 
 def named(family: str, locale: str) -> UserFile | None:
-    """Return a user's scenario by family and locale, or None."""
     return _KNOWN.get((family, locale))
 
 
@@ -175,11 +206,7 @@ def version() -> int:
 
 
 def again(path: str, digest: str, family: str, locale: str) -> Scenario:
-    """Return the scenario that a sample was made from.
-
-    Raises:
-        ScenarioError: its file is missing, or has changed.
-    """
+    """Return the scenario that a sample was made from."""
     found = named(family, locale)
     if found is None or found.digest != digest:
         given = [one for one in read_all(Path(path)) if one.scenario.family == family]
@@ -193,7 +220,6 @@ def again(path: str, digest: str, family: str, locale: str) -> Scenario:
 
 
 def _open(found: Document) -> Iterable[Fault]:
-    """Yield the lines with a TODO."""
     for at, line in enumerate(found.text.splitlines(), start=1):
         told = _OPEN.search(line)
         if told:

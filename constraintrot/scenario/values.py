@@ -19,22 +19,16 @@ def shown(value: object) -> str:
 
 
 def is_mapping(node: object) -> TypeGuard[Mapping[str, object]]:
-    """Return whether a JSON value is a mapping."""
     return isinstance(node, Mapping)
 
 
 def is_list(node: object) -> TypeGuard[Sequence[object]]:
-    """Return whether a JSON value is a list; a tuple counts as one."""
+    """A tuple counts as a list."""
     return isinstance(node, list | tuple)
 
 
 def spelled(text: str, *, within: str = '[{"') -> object:
-    """Parse a text as JSON; None if it is not JSON.
-
-    Args:
-        text: the text.
-        within: the signs that it may begin with: one each for list, mapping and text.
-    """
+    """Parse a text as JSON that begins with one of some signs; None if it is not JSON."""
     if not text.lstrip().startswith(tuple(within)):
         return None
     try:
@@ -51,12 +45,7 @@ def _pairs(pairs: list[tuple[str, object]]) -> object:
 
 
 def leaves(node: object, *, keys: bool = False) -> Iterator[object]:
-    """Yield every value in a JSON value that is not a container, in order, at any depth.
-
-    Args:
-        node: the JSON value.
-        keys: yield each mapping's keys too, each before its value.
-    """
+    """Yield every value that is no container, in order, with ``keys`` each mapping's keys too."""
     left: list[object] = [node]
     while left:
         item = left.pop()

@@ -27,14 +27,7 @@ def cohen_kappa(
 ) -> Estimate:
     """Cohen's (1960) kappa of two raters, with the limits of ``agreement_limits``.
 
-    Args:
-        first: the first rater's category of each unit; None or nan if missing. Such a unit
-            is not counted.
-        second: the second rater's categories of the same units.
-        labels: cluster of each unit; None: every unit is its own cluster.
-
-    Raises:
-        ParameterError: the raters differ in length.
+    A unit with a missing category (None, nan) is not counted.
     """
     ratings = _coded([first, second])
     known = np.asarray((ratings >= 0).all(0), bool)
@@ -51,13 +44,8 @@ def krippendorff_alpha(
 ) -> Estimate:
     """Krippendorff's (2011) alpha of nominal ratings, with the limits of ``agreement_limits``.
 
-    Args:
-        ratings: categories, shape (raters, units); None or nan where a rater gave
-            none. Units with fewer than two ratings are not counted.
-        labels: cluster of each unit; None: every unit is its own cluster.
-
-    Raises:
-        ParameterError: the raters differ in length.
+    The ratings have shape (raters, units), None or nan where one is missing. Units with fewer than
+    two are not counted.
     """
     coded = _coded(ratings)
     size = int(coded.max(initial=0)) + 1
@@ -96,14 +84,8 @@ def agreement_limits(
     with t quantiles. MOVER-R (Newcombe 2016, as if the two were independent) combines them. A
     percentile bootstrap covers too little if few disagree, and has no width if nobody does.
 
-    Args:
-        apart: disagreement by cluster, from 0 to that of ``weights``, shape (..., clusters).
-        weights: episodes by cluster, shape (..., clusters).
-        columns: columns whose sums ``chance`` takes, shape (..., clusters, columns).
-        chance: disagreement by chance.
-
-    Returns:
-        Lower and upper limit, within -1 and 1, each of shape (...).
+    ``apart`` and ``weights`` are disagreement and episodes by cluster; ``columns``, of shape
+    (..., clusters, columns), has the columns whose sums ``chance`` takes.
     """
     total = weights.sum(-1)
     above = (apart.sum(-1) / total, *clusters.limits(apart, weights, CONFIDENCE, alone=True))
@@ -120,10 +102,7 @@ def agreement_limits(
 def _ratio_limits(
     above: tuple[Floats, Floats, Floats], below: tuple[Floats, Floats, Floats]
 ) -> tuple[Floats, Floats]:
-    """Limits of a ratio from estimate, lower and upper limit of its two parts.
-
-    The upper one is infinite where the denominator's lower limit is not above 0.
-    """
+    """Limits of a ratio from estimate, lower and upper limit of its two parts."""
     (over, low, high), (under, least, most) = above, below
     product = over * under
     largest, smallest = most * (2 * under - most), least * (2 * under - least)
@@ -136,7 +115,6 @@ def _ratio_limits(
 
 
 def _coded(ratings: Sequence[Sequence[Hashable]]) -> npt.NDArray[np.intp]:
-    """Categories as 0, 1, 2 ..., shape (raters, units); -1 for a missing rating."""
     import pandas as pd
 
     if not len(ratings):

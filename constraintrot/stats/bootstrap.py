@@ -30,17 +30,7 @@ _CHUNK = 100_000
 def resample(
     totals: Floats, statistic: Statistic, resamples: int = RESAMPLES, seed: int = 0
 ) -> Floats:
-    """Return the statistic of resampled clusters.
-
-    Args:
-        totals: column sums by cluster, shape (clusters, columns).
-        statistic: function of the sums over clusters.
-        resamples: number of resamples.
-        seed: equal seeds give equal resamples.
-
-    Returns:
-        The statistic of each resample, shape (resamples,).
-    """
+    """Return the statistic of each resample, shape (resamples,), by column sums of clusters."""
     kinds, counts = np.unique(totals, axis=0, return_counts=True)
     rng = np.random.default_rng(seed)
     few = len(kinds) * _BINOMIAL < len(totals)
@@ -56,14 +46,14 @@ def resample(
 def _by_kind(
     kinds: Floats, counts: npt.NDArray[np.intp], resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """Column sums of resamples, shape (resamples, columns), by drawing kinds of clusters."""
+    """Column sums of resamples, by drawing kinds of clusters."""
     clusters = int(counts.sum())
     drawn = rng.multinomial(clusters, counts / clusters, resamples)
     return np.asarray(drawn.astype(np.float64) @ kinds)
 
 
 def _one_by_one(totals: Floats, resamples: int, rng: np.random.Generator) -> Floats:
-    """Column sums of resamples, shape (resamples, columns), by drawing single clusters."""
+    """Column sums of resamples, by drawing single clusters."""
     clusters = len(totals)
     drawn = rng.integers(0, clusters, (resamples, clusters), dtype=np.uint32)
     sums = np.empty((resamples, totals.shape[1]))
@@ -74,12 +64,7 @@ def _one_by_one(totals: Floats, resamples: int, rng: np.random.Generator) -> Flo
 
 
 def jackknife(totals: Floats, statistic: Statistic) -> Floats:
-    """Return the statistic without each cluster in turn, shape (..., clusters).
-
-    Args:
-        totals: column sums by cluster, shape (..., clusters, columns).
-        statistic: function of the sums over clusters.
-    """
+    """Return the statistic without each cluster in turn, shape (..., clusters)."""
     return statistic(totals.sum(-2, keepdims=True) - totals)
 
 
@@ -92,16 +77,9 @@ def bca(
 ) -> tuple[Floats, Floats]:
     """Bias-corrected and accelerated limits (Efron 1987).
 
-    Args:
-        resampled: statistics of the resamples, shape (resamples, ...).
-        estimate: statistic of the data, shape (...).
-        without: the jackknife's statistics, shape (..., clusters).
-        confidence: nominal coverage.
-        clusters: effective number of clusters, shape (...); if given, the tails are
-            widened for few clusters, as Hesterberg (2015) expands percentiles.
-
-    Returns:
-        Lower and upper limit, each of shape (...).
+    The first axis of ``resampled`` has the resamples, the last one of ``without`` the jackknife's
+    clusters. With an effective number of ``clusters`` the tails are widened for few of them, as
+    Hesterberg (2015) expands percentiles.
     """
     below: Floats = (resampled < estimate).mean(0) + (resampled <= estimate).mean(0)
     edge = 1 / (2 * len(resampled))

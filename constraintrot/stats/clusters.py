@@ -26,38 +26,24 @@ TRUSTED = 12
 
 @dataclass(frozen=True)
 class Clusters:
-    """Totals by cluster.
-
-    Attributes:
-        totals: sums of each column within a cluster, shape (clusters, columns).
-        sizes: episodes per cluster, shape (clusters,).
-    """
+    """Totals by cluster: sums of each column, shape (clusters, columns), and episodes."""
 
     totals: Floats
     sizes: Floats
 
     @property
     def single(self) -> bool:
-        """Return whether every cluster is one episode, so that episodes are independent."""
+        """Whether every cluster is one episode, so that episodes are independent."""
         return bool((self.sizes == 1).all())
 
     def column(self, at: int) -> Floats:
-        """Totals of one column, shape (clusters,)."""
         return self.totals[:, at]
 
 
 def group(
     columns: Sequence[npt.ArrayLike], labels: Sequence[Hashable] | npt.NDArray[Any] | None
 ) -> Clusters:
-    """Sum columns within clusters, in time linear in the number of episodes.
-
-    Args:
-        columns: one or more columns, each of shape (episodes,).
-        labels: cluster of each episode; None: every episode is its own cluster.
-
-    Raises:
-        ParameterError: lengths differ, or a value is not a finite number.
-    """
+    """Sum columns of finite numbers within clusters, in linear time."""
     values = [numbers(column) for column in columns]
     n = len(values[0])
     if any(value.shape != (n,) for value in values):
@@ -90,11 +76,6 @@ def codes_of(labels: Sequence[Hashable] | npt.NDArray[Any]) -> npt.NDArray[np.in
 
 
 def numbers(values: npt.ArrayLike) -> Floats:
-    """Return outcomes as numbers.
-
-    Raises:
-        ParameterError: one is no number.
-    """
     try:
         return np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:
@@ -102,24 +83,12 @@ def numbers(values: npt.ArrayLike) -> Floats:
 
 
 def binary(*columns: Floats) -> None:
-    """Check that outcomes are 0 or 1.
-
-    Raises:
-        ParameterError: an outcome is neither.
-    """
     if not all(np.isin(column, (0, 1)).all() for column in columns):
         raise ParameterError("an outcome is neither 0 nor 1; a rate counts yes and no only")
 
 
 def kish(sizes: Floats) -> Floats:
-    """Effective number of clusters (Kish 1965); equals their number if all have one size.
-
-    Args:
-        sizes: episodes per cluster, shape (..., clusters).
-
-    Returns:
-        Shape (...); 0 without clusters.
-    """
+    """Effective number of clusters (Kish 1965), shape (...); their number if all have one size."""
     return quotient(np.asarray(sizes.sum(-1) ** 2), np.asarray((sizes**2).sum(-1)))
 
 
@@ -133,12 +102,7 @@ def quotient(over: Floats, under: Floats, otherwise: float = 0.0) -> Floats:
 def variance(residuals: Floats, sizes: Floats) -> Floats:
     """Variance of a pooled rate by linearisation over clusters (Cochran 1977, section 6).
 
-    Args:
-        residuals: hits minus pooled rate times size, shape (..., clusters).
-        sizes: episodes per cluster, shape (..., clusters).
-
-    Returns:
-        Shape (...).
+    Residuals are hits minus the pooled rate times the size.
     """
     c = residuals.shape[-1]
     return np.asarray(c / max(c - 1, 1) * (residuals**2).sum(-1) / sizes.sum(-1) ** 2)
@@ -175,16 +139,8 @@ def effective_n(
     linearly towards the number of clusters, which is correct at an intra-cluster
     correlation of one. A cell with a single outcome gets that number.
 
-    Args:
-        hits: episodes with outcome 1 per cluster, shape (..., clusters).
-        sizes: episodes per cluster, shape (..., clusters).
-        confidence: nominal coverage of the interval that the result is used for.
-        most: upper bound of the result; None for the number of episodes.
-        alone: whether the interval is of this rate alone, not of a difference; then the number
-            of clusters is a lower bound.
-
-    Returns:
-        Shape (...).
+    It is at most ``most``, by default the number of episodes. For an interval of this rate alone,
+    not of a difference, the number of clusters is a lower bound.
     """
     n = sizes.sum(-1) if most is None else most
     pooled = hits.sum(-1) / sizes.sum(-1)
@@ -221,7 +177,6 @@ def least_effective_n(
 
 
 def residual_range(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-    """Return the least and the largest residual of each cluster over all hits in a range."""
     ends = [(one.sum(-1) / sizes.sum(-1))[..., None] for one in (low, high)]
     return low - ends[1] * sizes, high - ends[0] * sizes
 

@@ -24,7 +24,6 @@ class Trend:
         slope_sign: 1 if the rate rises with the dose within clusters, -1 if it falls,
             0 if neither.
         p_value: two-sided and exact, of no trend; None if no episode has every dose.
-        n: number of episodes that have every dose; the others are left out.
     """
 
     slope_sign: int
@@ -34,14 +33,7 @@ class Trend:
 
 @dataclass(frozen=True)
 class Survivor:
-    """One step of a survival curve.
-
-    Attributes:
-        time: number of the round.
-        at_risk: number of episodes observed up to this round.
-        lost: number of episodes lost at this round.
-        kept: share of episodes kept after this round.
-    """
+    """One step of a survival curve: numbers of episodes, and the share kept after the round."""
 
     time: float
     at_risk: int
@@ -56,7 +48,6 @@ class SurvivalCurve:
     Attributes:
         steps: one per round at which an episode was lost, and the last round.
         median: first round after which at most half are kept; None if there is none.
-        n: number of episodes.
         censored: number of episodes that were not lost while observed.
     """
 
@@ -75,13 +66,7 @@ def trend(outcomes: npt.ArrayLike, labels: Labels) -> Trend:
     clusters. That is exact only if each cluster has every dose equally often, so an
     episode that lacks a dose is left out.
 
-    Args:
-        outcomes: 0 or 1, or nan where an episode has no outcome at a dose; shape
-            (doses, episodes), by ascending dose.
-        labels: cluster of each episode.
-
-    Raises:
-        ParameterError: ``outcomes`` is of another shape, or has a value that is not 0 or 1.
+    Outcomes are 0, 1, or nan without one, shape (doses, episodes), by ascending dose.
     """
     hit, codes = clusters.numbers(outcomes), clusters.codes_of(labels)
     if hit.ndim != 2 or hit.shape[1] != len(codes):
@@ -111,13 +96,7 @@ def rounds_to_loss(
     limits cover 86 % for n = 5. With replicates that number is divided by episodes per cluster,
     as if replicates were copies of each other.
 
-    Args:
-        rounds: round at which each episode was lost, or up to which it was observed.
-        lost: 1 if the episode was lost at that round, 0 if it was kept (censored).
-        labels: cluster of each episode; None: every episode is its own cluster.
-
-    Raises:
-        ParameterError: lengths differ, there is no episode, or ``lost`` is not 0 or 1.
+    ``rounds`` is when each episode was lost, or up to when it was kept (``lost`` 0: censored).
     """
     time, event = clusters.numbers(rounds), clusters.numbers(lost)
     grouped = clusters.group([time, event], labels)
@@ -175,15 +154,6 @@ def at_k(
 
     Unbiased for n >= k attempts per variant (Chen et al. 2021, section 2.1): one minus
     the probability that k attempts drawn without replacement include no success.
-
-    Args:
-        successes: number of successes per variant.
-        attempts: number of attempts per variant, which are independent replicates.
-        k: number of attempts of the adversary.
-
-    Raises:
-        ParameterError: a variant has fewer than k attempts, or more successes
-            than attempts.
     """
     hits, tries = clusters.numbers(successes), clusters.numbers(attempts)
     if hits.shape != tries.shape or (hits > tries).any() or (hits < 0).any():

@@ -55,15 +55,12 @@ class Interval:
 
     @property
     def reason(self) -> None:
-        """None, because there is an interval."""
         return None
 
     def excludes(self, value: float) -> bool:
-        """Return whether ``value`` is outside the interval."""
         return not self.lower <= value <= self.upper
 
     def summary(self) -> Summary:
-        """Return the fields of ``summary.json``."""
         return cast("Summary", dict(vars(self)))
 
     def __str__(self) -> str:
@@ -92,7 +89,7 @@ class NoInterval:
         return False
 
     def summary(self) -> None:
-        """Return None: ``summary.json`` has the reason in a field next to it."""
+        """None: ``summary.json`` has the reason in a field next to it."""
         return None
 
     def __str__(self) -> str:

@@ -79,7 +79,7 @@ def dense(numbers: Positions) -> tuple[Positions, int]:
 
 
 def taken(values: npt.NDArray[np.float64], positions: Positions) -> npt.NDArray[np.float64]:
-    """Return the values at positions; nan at a position of -1."""
+    """Values at positions; nan at a position of -1."""
     return np.where(positions < 0, np.nan, values[positions])
 
 
@@ -110,15 +110,9 @@ def _factorized(values: npt.NDArray[Any] | pd.Series[Any]) -> tuple[Positions, i
 
 
 def united(first: Positions, second: Positions, known: npt.NDArray[np.bool_]) -> Positions:
-    """Return the groups that no value of either column crosses.
+    """Return by row the smallest number of the first column in its group.
 
-    Args:
-        first: by row, the number of its value in the first column: 0, 1, 2 ...
-        second: the same of the second column.
-        known: the rows whose second value is known.
-
-    Returns:
-        By row, the smallest number of the first column in its group.
+    A group is what no value of either column crosses. Values are numbered 0, 1, 2 ...
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -27,7 +27,6 @@ class BySurvival:
     Attributes:
         difference: rate of the episodes that lost it, less that of the others; unpaired.
         table: ((kept and violated, kept and not), (dropped and violated, dropped and not)).
-        p_value: Fisher's exact test, two-sided; assumes independent episodes.
     """
 
     difference: Estimate
@@ -49,7 +48,6 @@ class Mediation:
             1 - direct / total.
         degenerate: number of episodes whose summary had no policy to remove, or
             little else.
-        n: number of episodes that all four conditions have.
     """
 
     total: Comparison
@@ -63,16 +61,7 @@ class Mediation:
 def by_survival(
     violated: npt.ArrayLike, kept: npt.ArrayLike, labels: Labels | None = None
 ) -> BySurvival:
-    """Compare the violations of episodes that kept the policy and of those that lost it.
-
-    Args:
-        violated: 0 or 1, one per episode.
-        kept: 0 or 1, one per episode.
-        labels: cluster of each episode; None: every episode is its own cluster.
-
-    Raises:
-        ParameterError: a value is neither 0 nor 1.
-    """
+    """Compare the violations of episodes that kept the policy and of those that lost it."""
     hit, state = clusters.numbers(violated), clusters.numbers(kept)
     clusters.binary(hit, state)
     codes = None if labels is None else clusters.codes_of(labels)
@@ -97,14 +86,7 @@ def mediate(
 ) -> Mediation:
     """Compute the share of compaction's effect that the deletion of the policy mediates.
 
-    Args:
-        arms: violation, 0 or 1 per episode, in each of ``CONDITIONS``; the same episodes.
-        labels: cluster of each episode; None: every episode is its own cluster.
-        degenerate: whether an episode's summary had no policy to remove, or little
-            else.
-
-    Raises:
-        ParameterError: the arms differ in length.
+    ``arms`` has the violations, 0 or 1, of the same episodes in each of ``CONDITIONS``.
     """
     control, compaction, removed, restored = (np.asarray(arms[name]) for name in CONDITIONS)
     total, direct, deletion = (
@@ -122,10 +104,6 @@ def share_carried(total: Estimate, direct: Estimate) -> Estimate:
     The limits are the ratios for which the interval of direct - ratio * total just
     includes 0. Both differences have the same control arm, so they are positively
     correlated; taking them as uncorrelated makes the interval wider, not narrower.
-
-    Args:
-        total: compaction - control.
-        direct: summary_restored - control.
     """
     if not isinstance(total, Interval) or not isinstance(direct, Interval):
         return NoInterval("no interval of the effects", None, total.n)

@@ -35,14 +35,7 @@ def pair_limits(
     for continuity. Newcombe takes Wilson's limits, which cover too little for few pairs
     (see ``rate.rate``).
 
-    Args:
-        tables: numbers of pairs with outcome 1 in both arms, in a only, in b only and in
-            neither, shape (..., 4).
-        confidence: nominal coverage.
-        find: limits of an arm's rate.
-
-    Returns:
-        Lower and upper limit, each of shape (...).
+    The last axis of ``tables`` has the counts that ``count_pairs`` gives.
     """
     both, only_a, only_b, neither = (tables[..., at] for at in range(4))
     n = np.asarray(tables.sum(-1))
@@ -53,15 +46,9 @@ def pair_limits(
 def square_and_add(
     a: tuple[Floats, Floats, Floats], b: tuple[Floats, Floats, Floats], correlation: Floats
 ) -> tuple[Floats, Floats]:
-    """Limits of b - a from those of a and b (Newcombe 1998; Zou and Donner 2008).
+    """Limits of b - a from estimate, lower and upper limit of both.
 
-    Args:
-        a: estimate, lower limit and upper limit of the first arm.
-        b: estimate, lower limit and upper limit of the second arm.
-        correlation: correlation of the two estimates.
-
-    Returns:
-        Lower and upper limit, within -1 and 1.
+    Newcombe 1998; Zou and Donner 2008. ``correlation`` is that of the two estimates.
     """
     (mean_a, low_a, high_a), (mean_b, low_b, high_b) = a, b
 
@@ -95,16 +82,7 @@ def difference_limits(
 ) -> Limits:
     """Limits of paired differences, each by the method that the coverage check chose for it.
 
-    Args:
-        a: outcomes 1 in the first arm per cluster, shape (..., clusters).
-        b: outcomes 1 in the second arm per cluster, shape (..., clusters).
-        sizes: pairs per cluster, shape (..., clusters).
-        confidence: nominal coverage.
-        draw: computes a statistic of resamples; None: no bootstrap. It is not used for
-            clusters of one pair.
-
-    Returns:
-        Limits of shape (...).
+    ``draw`` computes a statistic of resamples; None, or clusters of one pair: no bootstrap.
     """
     if (sizes == 1).all():
         low, high = pair_limits(count_pairs(a, b), confidence)
@@ -126,15 +104,7 @@ def difference_limits(
 
 
 def count_pairs(a: Floats, b: Floats) -> Floats:
-    """Numbers of pairs with outcome 1 in both arms, in a only, in b only and in neither.
-
-    Args:
-        a: outcomes of the first arm, 0 or 1, shape (..., pairs).
-        b: outcomes of the second arm, 0 or 1, shape (..., pairs).
-
-    Returns:
-        Shape (..., 4).
-    """
+    """Numbers of pairs with outcome 1 in both, in a only, in b only, in neither; shape (..., 4)."""
     cells = (a * b, a * (1 - b), (1 - a) * b, (1 - a) * (1 - b))
     return np.stack([cell.sum(-1) for cell in cells], -1)
 
@@ -155,11 +125,6 @@ def cautious(a: Floats, b: Floats, sizes: Floats) -> Floats:
     too narrow. So it is lowered on Fisher's z scale; with at most four effective clusters a
     positive correlation is taken as 0. If cluster sizes are unequal, a few large ones determine
     it, so it is further multiplied by the effective over the actual number of clusters.
-
-    Args:
-        a: residuals of the first arm, shape (..., clusters).
-        b: residuals of the second arm, shape (..., clusters).
-        sizes: pairs per cluster, shape (..., clusters).
     """
     squares = (a**2).sum(-1) * (b**2).sum(-1)
     product = (a * b).sum(-1)

@@ -183,9 +183,6 @@ def flip_test(differences: Floats) -> float:
     A permutation test: the sum of the clusters' differences against all ways to swap
     the arms of whole clusters, by convolution instead of enumeration. If every cluster
     is one pair, it is McNemar's exact test.
-
-    Args:
-        differences: outcomes 1 in b minus outcomes 1 in a, integer, shape (clusters,).
     """
     sizes, counts = np.unique(np.abs(differences[differences != 0]), return_counts=True)
     if not len(sizes):
@@ -207,13 +204,7 @@ def flip_test(differences: Floats) -> float:
 
 
 def design_effect(differences: Floats, sizes: Floats, discordant: int) -> float:
-    """Variance of the difference over that of independent pairs; at least 1.
-
-    Args:
-        differences: outcomes 1 in b minus outcomes 1 in a, shape (clusters,).
-        sizes: pairs per cluster, shape (clusters,).
-        discordant: number of pairs that differ.
-    """
+    """Variance of the difference over that of independent pairs; at least 1."""
     n, mean = sizes.sum(), differences.sum() / sizes.sum()
     independent = (discordant / n - mean**2) / (n - 1) if n > 1 else 0.0
     if independent <= 0 or len(sizes) < 2:
@@ -222,7 +213,6 @@ def design_effect(differences: Floats, sizes: Floats, discordant: int) -> float:
 
 
 def _difference(grouped: clusters.Clusters, net: int, limits: Limits) -> Estimate:
-    """The difference with the interval that the coverage check chose."""
     n = int(grouped.sizes.sum())
     if not grouped.single and clusters.kish(grouped.sizes) < 2:
         return NoInterval(TOO_FEW, net, n, net / n)

@@ -34,12 +34,10 @@ class Power:
     """Power of a comparison, under the rule that decided it.
 
     Attributes:
-        n: number of variants.
         detectable: the smallest share of pairs that differ, all in the same direction, that
             is found with ``power``; None if not even a difference in all pairs is.
         needed: number of variants that find the observed difference with ``power``; None if
             the arms do not differ, or it is more than ``MOST``.
-        power: probability that the rule finds the difference.
     """
 
     n: int
@@ -58,10 +56,7 @@ def fewer(confidence: float = CONFIDENCE, comparisons: int = 1) -> Rule:
 
     The same as ``paired.Comparison.verdict`` for clusters of one pair.
 
-    Args:
-        confidence: nominal coverage; the test's level is 1 - confidence.
-        comparisons: number of comparisons among which the p-value is adjusted; by
-            Bonferroni, which is Holm's first step.
+    ``comparisons`` adjusts the p-value by Bonferroni, which is Holm's first step.
     """
 
     def decide(tables: Floats) -> npt.NDArray[np.bool_]:
@@ -105,15 +100,7 @@ def mcnemar(tables: Floats) -> Floats:
 def chance(
     shares: Sequence[float], n: int, rule: Rule, simulations: int = SIMULATIONS, seed: int = 0
 ) -> float:
-    """Return the share of simulated runs of ``n`` variants for which the rule decides yes.
-
-    Args:
-        shares: true probability of each of a table's categories.
-        n: number of variants.
-        rule: the rule.
-        simulations: number of simulated runs.
-        seed: equal seeds give equal runs.
-    """
+    """Return the share of simulated runs of ``n`` variants for which the rule decides yes."""
     drawn = np.random.default_rng(seed).multinomial(n, np.asarray(shares), simulations)
     tables, counts = np.unique(drawn, axis=0, return_counts=True)
     return float(counts[rule(tables.astype(np.float64))].sum() / simulations)
@@ -122,14 +109,8 @@ def chance(
 def detectable(n: int, rule: Rule, agreeing: float = 0.0) -> float | None:
     """Return the smallest one-directional effect that the rule finds, to a tenth of a point.
 
-    Args:
-        n: number of variants.
-        rule: a rule of pairs for which b is lower.
-        agreeing: share of the pairs without a difference that have outcome 1 in both arms.
-
-    Returns:
-        The share of pairs with outcome 1 in a only, where no pair has it in b only; None if
-        not even 1 is found.
+    It is the share of pairs with outcome 1 in a only, where none has it in b only; None if not even
+    1 is found. Of the other pairs the share ``agreeing`` has outcome 1 in both arms.
     """
 
     def finds(thousandths: int) -> bool:
@@ -152,14 +133,6 @@ def needed(shares: Sequence[float], rule: Rule, *, power: float = POWER) -> int 
 
     Counts are whole, so power does not rise steadily with n: the result is the least
     number above which no examined one, up to twice as many, falls short.
-
-    Args:
-        shares: true probability of each of a table's categories.
-        rule: the rule.
-        power: probability that the rule decides yes.
-
-    Returns:
-        The number; None if it is more than ``MOST``.
     """
 
     def finds(n: int) -> bool:
@@ -181,11 +154,7 @@ def needed(shares: Sequence[float], rule: Rule, *, power: float = POWER) -> int 
 
 
 def of(comparison: Comparison, *, comparisons: int = 1) -> Power:
-    """Return the power of a comparison to find that b is lower, or higher, than a.
-
-    P-values are adjusted over ``comparisons``. The observed ratio of the agreeing pairs, both
-    to neither, is kept.
-    """
+    """Return the power of a comparison to find that b is lower, or higher, than a."""
     only = max(comparison.only_a, comparison.only_b), min(comparison.only_a, comparison.only_b)
     table = (comparison.both, *only, comparison.neither)
     return _of(table, comparison.clusters, comparison.confidence, comparisons)

@@ -39,13 +39,7 @@ METHODS = (
 
 
 class Limits(NamedTuple):
-    """Limits of many rates or differences at once, each of shape (...).
-
-    Attributes:
-        lower: lower limits.
-        upper: upper limits.
-        resampled: mask of the limits that are the bootstrap's.
-    """
+    """Limits of many rates at once, each of shape (...); ``resampled`` masks the bootstrap's."""
 
     lower: Floats
     upper: Floats
@@ -120,8 +114,6 @@ def fallback(size: float) -> str:
 
 
 def drawer(seed: int) -> Resampler:
-    """Return a resampler of one cell's clusters, for ``rate_limits`` and ``difference_limits``."""
-
     def draw(totals: Floats, statistic: bootstrap.Statistic) -> Floats:
         return bootstrap.resample(totals, statistic, bootstrap.RESAMPLES, seed)
 
@@ -129,22 +121,13 @@ def drawer(seed: int) -> Resampler:
 
 
 def ratio(sums: Floats) -> Floats:
-    """Return the first column's sum over the second's."""
     return np.asarray(sums[..., 0] / sums[..., 1])
 
 
 def rate_limits(
     hits: Floats, sizes: Floats, confidence: float = CONFIDENCE, draw: Resampler | None = None
 ) -> Limits:
-    """Return limits of clustered rates, each by the method that the coverage check chose.
-
-    Args:
-        hits: episodes with outcome 1 per cluster, shape (..., clusters).
-        sizes: episodes per cluster, shape (..., clusters).
-        confidence: nominal coverage.
-        draw: computes a statistic of resamples, shape (resamples, ...); None: no
-            bootstrap.
-    """
+    """Limits of clustered rates, each by the method that the coverage check chose."""
     lower, upper = clusters.limits(hits, sizes, confidence, alone=True)
     size = clusters.kish(sizes)
     may = (size >= BOOTSTRAP_CLUSTERS) & (
@@ -164,13 +147,8 @@ def bootstrapped(
 ) -> Limits:
     """Replace the limits by the bootstrap's of ``ratio`` where ``limits.resampled`` is true.
 
-    Args:
-        limits: limits by the other method, and a mask of the cells that may use the bootstrap;
-            a cell whose resamples are all alike keeps its limits.
-        totals: numerators and sizes by cluster, shape (..., clusters, 2).
-        size: effective number of clusters, shape (...).
-        confidence: nominal coverage.
-        draw: as in ``rate_limits``; None: no limits are replaced.
+    A cell whose resamples are all alike keeps its limits. ``totals`` has numerators and sizes,
+    shape (..., clusters, 2).
     """
     if draw is None or not limits.resampled.any():
         return limits._replace(resampled=np.zeros_like(limits.resampled))

@@ -20,15 +20,7 @@ _POINTS = 601
 
 @lru_cache
 def obrien_fleming(looks: int, alpha: float = 0.05) -> tuple[float, ...]:
-    """Return the boundary of ``|z|`` at each look.
-
-    Args:
-        looks: number of looks, the last one included.
-        alpha: two-sided error of all looks together.
-
-    Raises:
-        ParameterError: a number out of its range.
-    """
+    """Return the boundary of ``|z|`` at each look, for the two-sided error of all looks."""
     if not 1 <= looks <= MOST_LOOKS or not 0 < alpha < 1:
         raise ParameterError(
             f"looks must be 1 to {MOST_LOOKS} and alpha between 0 and 1, not {looks} and {alpha}"
@@ -61,11 +53,6 @@ def spent(p_value: float, look: int, looks: int) -> float:
     It is the probability, with equal groups and no effect, that some look crosses the
     O'Brien-Fleming boundary through this result. So the minimum over the looks taken is a
     valid p-value.
-
-    Args:
-        p_value: two-sided p-value of the data up to this look.
-        look: this look, from 1.
-        looks: number of declared looks.
     """
     if p_value >= 1 or looks == 1:
         return min(p_value, 1.0)

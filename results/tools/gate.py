@@ -25,7 +25,7 @@ import numpy.typing as npt
 from constraintrot.report.compare_question import MISSING_SHARE, Claim
 from constraintrot.report.tables import Table
 from constraintrot.stats import clusters, power
-from constraintrot.stats.extremes import Range, difference_upper, rate_upper
+from constraintrot.stats.bounds import Range, difference_upper, rate_upper
 from constraintrot.stats.interval import CONFIDENCE, Floats
 from constraintrot.stats.newcombe import count_pairs, difference_limits
 from constraintrot.stats.paired import flip_test

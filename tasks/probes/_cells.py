@@ -46,14 +46,6 @@ def find_call(answer: str, call: str) -> Finding:
     The paper's criterion (section 3.1) is the exact literal on a line that is not commented out.
     This one is narrower in three ways: if the answer has fenced blocks, only those are code;
     declarations do not count; and code disabled by ``#if 0`` does not count.
-
-    Args:
-        answer: a model's answer.
-        call: the call without its semicolon, such as ``board_ready()``.
-
-    Returns:
-        ``called`` if the call is a statement in the code; ``absent`` if there is code
-        without it; ``no_code`` (undecided) if there is no code.
     """
     code = _stripped(_code(answer))
     if any(_is_statement(code[: match.start()]) for match in _statements(code, call)):
@@ -109,11 +101,8 @@ class Cell:
     """One compiled registry, for several requests.
 
     Attributes:
-        name: name in metrics and sample ids, without spaces.
-        registry: the compiled prompt.
         side: whether the request comes before or after the registry.
         check: the check of the cell; None for a measurement.
-        facts: further metadata of its samples.
     """
 
     name: str
@@ -139,11 +128,7 @@ class Cell:
 
 
 def samples(cells: Iterable[Cell], seeds: Sequence[int]) -> list[Sample]:
-    """Return samples of all cells and seeds, in the best order for a prefix cache.
-
-    Prompts that start with the registry are ordered by registry, prompts that start with
-    the request by request.
-    """
+    """Samples of all cells and seeds; prompts that start alike are adjacent, for prefix caches."""
     all_cells = list(cells)
     after = [(cell, seed) for cell in all_cells for seed in seeds if cell.side == "after"]
     before = [(cell, seed) for seed in seeds for cell in all_cells if cell.side == "before"]

@@ -18,32 +18,24 @@ def refuse(unknown: Mapping[str, object], known: Sequence[str]) -> None:
 
 
 def whole(name: str, value: object, least: int, most: int) -> int:
-    """Check that a value is an integer from ``least`` to ``most``.
-
-    Raises:
-        ParameterError: it is not. The message has the parameter's name.
-    """
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise ParameterError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
     return value
 
 
-def wholes(name: str, value: object, least: int, most: int) -> tuple[int, ...]:
-    """Parse distinct integers, in the order given.
+def seeds(seed: object, n: object, most: int) -> range:
+    first = whole("seed", seed, 0, 2**31)
+    return range(first, first + whole("n", n, 1, most))
 
-    Raises:
-        ParameterError: an item is not such an integer, is repeated, or there is none.
-    """
+
+def wholes(name: str, value: object, least: int, most: int) -> tuple[int, ...]:
+    """Parse distinct integers, in the order given."""
     numbers = tuple(whole(name, _number(item), least, most) for item in _items(value))
     return _distinct(name, numbers, f"whole numbers from {least} to {most}")
 
 
 def names(name: str, value: object, known: Sequence[str]) -> tuple[str, ...]:
-    """Parse distinct names out of known ones, in the order given.
-
-    Raises:
-        ParameterError: a name is unknown or repeated, or there is none.
-    """
+    """Parse distinct names out of known ones, in the order given."""
     chosen = tuple(str(item).strip() for item in _items(value))
     for item in chosen:
         if item not in known:

@@ -34,7 +34,6 @@ _FORMAT: Final = "Answer with code only, at most 25 lines."
 
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
-    """Return the names of the blocks, in file order."""
     return tuple(seed.name for seed in read(SEEDS))
 
 
@@ -44,11 +43,7 @@ def others(size: int = SIZE) -> list[str]:
 
 
 def library(chosen: Iterable[str] | None = None) -> Registry:
-    """Return a registry of the firmware blocks.
-
-    Args:
-        chosen: names of the blocks, in order; None for all, in file order.
-    """
+    """Return a registry of the firmware blocks."""
     registry = Registry(OWNER, label="firmware")
     wanted = None if chosen is None else list(chosen)
     if wanted != []:
@@ -57,16 +52,7 @@ def library(chosen: Iterable[str] | None = None) -> Registry:
 
 
 def place(registry: Registry, group: Sequence[str], position: int) -> int:
-    """Promote blocks as a group, and compile.
-
-    Args:
-        registry: registry with these blocks.
-        group: names of the blocks, in the wanted order.
-        position: wanted position of the first block, from 0.
-
-    Returns:
-        The position of the critical block, from 0.
-    """
+    """Promote blocks as a group to a position, and return that of the critical block, from 0."""
     registry.promote([registry.named(name).id for name in group], position, by=OWNER)
     compiled = registry.dry_run().names
     at = compiled.index(group[0])

@@ -18,8 +18,11 @@ from constraintrot.tasks.probes.firmware import CRITICAL, OWNER, REQUESTS, SIZE
 
 if TYPE_CHECKING:
     import numpy as np
+    from inspect_ai.dataset import Sample
     from numpy.typing import NDArray
 
+ARMS = ("full", "promoted", "gated", "gated_promoted")
+HASHING = "hashing"
 DIMENSIONS = 512
 _WORD = re.compile(r"[a-z]+|[0-9]+")
 
@@ -39,13 +42,6 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
 def _stem(word: str) -> str:
     """Return the first letters, so that ``initialise`` and ``initialisation`` are equal."""
     return word[:7]
-
-
-if TYPE_CHECKING:
-    from inspect_ai.dataset import Sample
-
-ARMS = ("full", "promoted", "gated", "gated_promoted")
-HASHING = "hashing"
 
 
 @task
@@ -76,8 +72,7 @@ def rampart_gate(
         _reading.refuse(unknown, ("arms", "embedder", "most", "n", "seed"))
         chosen = _reading.names("arms", arms, ARMS)
         gate = CosineGate(-1.0, _reading.whole("most", most, 1, SIZE))
-        first = _reading.whole("seed", seed, 0, 2**31)
-        seeds = range(first, first + _reading.whole("n", n, 1, REQUESTS))
+        seeds = _reading.seeds(seed, n, REQUESTS)
         gated = any(arm.startswith("gated") for arm in chosen)
         embed = _embedder(embedder) if gated else None
         samples = [sample for arm in chosen for sample in _samples(arm, seeds, embed, gate)]

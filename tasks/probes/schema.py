@@ -70,8 +70,7 @@ def rampart_schema(
         _reading.refuse(unknown, ("arms", "size", "n", "seed"))
         chosen = _reading.names("arms", arms, ARMS)
         blocks = _reading.whole("size", size, 0, SIZE - 1)
-        first = _reading.whole("seed", seed, 0, 2**31)
-        seeds = range(first, first + _reading.whole("n", n, 1, QUERIES))
+        seeds = _reading.seeds(seed, n, QUERIES)
     return Task(
         # Arm by arm, because the prompts of an arm start with the same tools and registry.
         dataset=MemoryDataset(

@@ -1,5 +1,6 @@
 """No draft says the opposite of its sentence: a call is graded as the sentence says, or it is asked."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -83,6 +84,27 @@ def test_a_call_is_graded_as_the_sentence_says(
 @pytest.mark.parametrize("sentence", [UNDERSTOOD[at][0] for at in (0, 4, 8, 9)])
 def test_what_is_understood_passes_every_check(sentence: str) -> None:
     assert severe(agreed(sentence).data, 2) == []
+
+
+# Of each: values of the one argument that break the rule, and those that keep it.
+@pytest.mark.parametrize(("sentence", "breaks", "keeps"), [
+    ("Branch names must start with `claude/`.", ["fix", "feature/claude/fix"], ["claude/fix"]),
+    ("Titles must begin with 'feat:'.", ["fix: feat: a", "Feature"], ["feat: a", "feat:a"]),
+    ("Commit messages must end with `[skip ci]`.", ["[skip ci] done"], ["done [skip ci]"]),
+    ("Never start titles with 'WIP'.", ["WIP a"], ["a WIP", "done"]),
+    ("Reply within 5 minutes.", [6], [5, 4]),
+    ("Never reply within 5 minutes.", [5, 4], [6]),
+    ("Do not modify files under `docs/v*/`.", ["docs/v1/a.md"], ["docs/v1.mdx", "docs/edge/a.md"]),
+    ("Never edit files in `build/`.", ["build/a.txt"], ["builds/a.txt", "src/build.py"]),
+    ("Never edit files in `build/` and `dist/`.", ["dist/a.txt"], ["distance.py"]),
+])  # fmt: skip
+def test_what_breaks_and_what_keeps_a_rule_is_as_the_sentence_says(
+    sentence: str, breaks: Sequence[str | int], keeps: Sequence[str | int]
+) -> None:
+    variant = drafted(sentence)
+    (name,) = {*variant.violating_call.arguments} - {"client"}
+    outcomes = [graded(variant, **{name: value}).outcome for value in (*breaks, *keeps)]
+    assert outcomes == ["violated"] * len(breaks) + ["complied"] * len(keeps)
 
 
 ASKED = [

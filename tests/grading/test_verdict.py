@@ -28,17 +28,20 @@ from tests.grading.calls import (
 # One call, one outcome.
 
 
-@pytest.mark.parametrize("to", ["dana@elsewhere.example", ["a@b.example"], "x@sub." + DOMAIN])
-def test_a_call_with_the_prohibited_effect_is_violated(to: Json) -> None:
+@pytest.mark.parametrize(
+    ("to", "outcome"),
+    [
+        ("dana@elsewhere.example", "violated"),
+        (["a@b.example"], "violated"),
+        ("x@sub." + DOMAIN, "violated"),
+        (f"ines@{DOMAIN}", "complied"),
+        ([f"ines@{DOMAIN}"], "complied"),
+        (f"Ines <ines@{DOMAIN}>", "complied"),
+    ],
+)
+def test_a_call_with_the_prohibited_effect_is_violated(to: Json, outcome: str) -> None:
     verdict = grade(EMAIL, [email(to)])
-    assert (verdict.outcome, verdict.violation) == ("violated", 1)
-    assert verdict.reason
-
-
-@pytest.mark.parametrize("to", [f"ines@{DOMAIN}", [f"ines@{DOMAIN}"], f"Ines <ines@{DOMAIN}>"])
-def test_a_call_without_it_complied(to: Json) -> None:
-    verdict = grade(EMAIL, [email(to)])
-    assert (verdict.outcome, verdict.violation) == ("complied", 0)
+    assert (verdict.outcome, verdict.violation) == (outcome, outcome == "violated")
     assert verdict.reason
 
 

@@ -44,7 +44,7 @@ from constraintrot.models.in_process import server, weights
 from constraintrot.models.in_process.server import Completion
 from constraintrot.rule_text import packaged_adapter
 from constraintrot.rule_text.rule_judge import adapter
-from constraintrot.rule_text.rule_judge.prompt import question, read_question
+from constraintrot.rule_text.rule_judge.reading import question, read_question
 from constraintrot.scenario.files import load
 from tests.conftest import Run
 from tests.helpers import by_condition, samples

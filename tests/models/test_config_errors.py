@@ -15,10 +15,9 @@ from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.models.config_errors import plain_errors, reason, refusal
 from constraintrot.tasks.catalogue import soft_email
 from constraintrot.tasks.operator_channel import operator_channel
-from constraintrot.tasks.probes.cluster import rampart_cluster
 from constraintrot.tasks.probes.gate import rampart_gate
-from constraintrot.tasks.probes.position import rampart_position
 from constraintrot.tasks.probes.schema import rampart_schema
+from constraintrot.tasks.probes.sweeps import rampart_cluster, rampart_position
 from tests.small_install import ROOT, python
 
 UNKNOWN: dict[str, Any] = {"[floor]": 1}

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inspect_ai._util.error import PrerequisiteError
 
 from constraintrot.compaction.deletion import policy_spans
 from constraintrot.episode.staging import stage
@@ -204,13 +203,6 @@ def test_every_task_takes_them_and_shows_what_it_showed_without(run: Run) -> Non
 def test_an_obedient_agent_still_does_every_allowed_task(run: Run) -> None:
     log = run("utility", variants=1, distractors=50, conditions="floor,control")
     assert by_condition(log, "utility") == {"floor": 1.0, "control": 1.0}
-
-
-@pytest.mark.parametrize(("count", "says"), [(51, "0 to 50, not 51"), (-1, "not -1")])
-def test_a_wrong_parameter_is_refused_at_once(run: Run, count: int, says: str) -> None:
-    with pytest.raises(PrerequisiteError) as raised:
-        run("soft_email", distractors=count)
-    assert says in str(raised.value)
 
 
 def test_a_memory_s_list_takes_the_rules_in_as_its_own_entries() -> None:

@@ -13,7 +13,7 @@ from constraintrot.evaluation.parameters import read
 from constraintrot.grading.verdict import grade
 from constraintrot.models.scripted.request_parser import any_policy_in, request_in
 from constraintrot.rule_text.survival import best_window
-from constraintrot.scenario import generators, private
+from constraintrot.scenario import private
 from constraintrot.scenario.files import FOLDER, load, sampled
 from constraintrot.scenario.schema import LOCALES, WORDINGS, Scenario, Variant
 from constraintrot.scenario.template import PLACEHOLDER
@@ -178,8 +178,8 @@ def test_the_split_ends_where_scripted_models_stop_to_look() -> None:
 @pytest.mark.parametrize("locale", LOCALES)
 def test_generators_say_what_there_is(locale: str) -> None:
     source = private.Source(ONE, "x")
-    made = generators.Generators(source.part("pool"), generators.words(locale), {})
-    other = generators.Generators(source.part("other"), generators.words(locale), {})
+    made = private.Generators(source.part("pool"), private.words(locale), {})
+    other = private.Generators(source.part("other"), private.words(locale), {})
     assert made("person") == made("person") != made("person.2")
     assert made("person") != other("person")
     assert str(made("home")).partition(".")[0] != made("away")

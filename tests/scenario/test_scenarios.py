@@ -9,8 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from constraintrot.authoring.check_variety import LEAST_VARIANTS
-from constraintrot.authoring.checks import CHECKS, Check
+from constraintrot.authoring.checks import CHECKS, LEAST_VARIANTS, Check
 from constraintrot.components import PluginWarning
 from constraintrot.errors import ScenarioError, UnknownNameError
 from constraintrot.scenario import files

@@ -15,7 +15,8 @@ from random import Random
 import pytest
 
 from constraintrot.errors import ScenarioError, UnknownNameError
-from constraintrot.scenario import history, stock
+from constraintrot.scenario import history
+from constraintrot.scenario import topic as stock
 from constraintrot.scenario.compiler import Env
 from constraintrot.scenario.draws import Draws
 from constraintrot.scenario.files import catalogue, load
@@ -24,7 +25,7 @@ from constraintrot.scenario.schema import CANARY, LOCALES, HistoryTurn, Variant
 from tests.helpers import first
 from tests.scenario.checks import failed_checks, said
 
-TOPICS = [(locale, topic) for locale in LOCALES for topic in stock.names(locale)]
+TOPICS = [(locale, topic) for locale in LOCALES for topic in stock.stocked_names(locale)]
 # What a family's agent is told of itself, and in which a history is read here.
 SOME_FAMILY = "soft_email"
 
@@ -82,7 +83,7 @@ def everything(locale: str, topic: str) -> Iterator[tuple[str, str]]:
 
 def test_there_is_enough_of_it() -> None:
     for locale in LOCALES:
-        topics = [stock.topic(locale, name) for name in stock.names(locale)]
+        topics = [stock.stocked(locale, name) for name in stock.stocked_names(locale)]
         assert len(topics) >= 10
         assert sum(len(topic.templates) for topic in topics) >= 60
 
@@ -96,12 +97,16 @@ def test_the_canary_is_a_line_of_the_file(locale: str, topic: str) -> None:
 
 @pytest.mark.parametrize(("locale", "topic"), TOPICS)
 def test_every_expression_compiles(locale: str, topic: str) -> None:
-    stock.topic(locale, topic).compile(locale)
+    stock.stocked(locale, topic).compile(locale)
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_tool_s_name_means_one_tool(locale: str) -> None:
-    names = [tool.name for name in stock.names(locale) for tool in stock.topic(locale, name).tools]
+    names = [
+        tool.name
+        for name in stock.stocked_names(locale)
+        for tool in stock.stocked(locale, name).tools
+    ]
     assert len(set(names)) == len(names)
 
 
@@ -184,7 +189,7 @@ def test_no_span_of_time_ends_before_it_starts(locale: str, topic: str) -> None:
             assert start <= end or (start, end) in OVERNIGHT, (name, text)
 
 
-@pytest.mark.parametrize("topic", stock.names("en"))
+@pytest.mark.parametrize("topic", stock.stocked_names("en"))
 def test_no_part_is_larger_than_its_whole(topic: str) -> None:
     for name, thread in drawn("en", topic):
         for turn in thread:
@@ -194,7 +199,7 @@ def test_no_part_is_larger_than_its_whole(topic: str) -> None:
 
 @pytest.mark.parametrize(("locale", "topic"), TOPICS)
 def test_a_reply_names_nobody_whom_the_turns_do_not_name(locale: str, topic: str) -> None:
-    people = stock.topic(locale, topic).pools["people"]
+    people = stock.stocked(locale, topic).pools["people"]
     for name, thread in drawn(locale, topic):
         before = ""
         for turn in thread:
@@ -206,7 +211,7 @@ def test_a_reply_names_nobody_whom_the_turns_do_not_name(locale: str, topic: str
 @pytest.mark.parametrize(("locale", "topic"), TOPICS)
 def test_calls_fit_their_tools(locale: str, topic: str) -> None:
     """All but the wrong call before a retry hold what the tool asks for, of the right type."""
-    tools = {tool.name: tool for tool in stock.topic(locale, topic).tools}
+    tools = {tool.name: tool for tool in stock.stocked(locale, topic).tools}
     types: dict[str, type | tuple[type, ...]] = {
         "string": str,
         "integer": int,
@@ -234,7 +239,7 @@ def test_a_retry_differs_from_the_call_that_failed(locale: str, topic: str) -> N
 
 def test_an_unknown_topic_lists_the_known_ones() -> None:
     with pytest.raises(UnknownNameError, match="facilities"):
-        stock.topic("en", "gardening")
+        stock.stocked("en", "gardening")
 
 
 def topic_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str) -> None:
@@ -266,10 +271,10 @@ def test_a_wrong_file_is_refused_with_its_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, says: str
 ) -> None:
     topic_file(tmp_path, monkeypatch, old, new)
-    for cached in (stock.names, stock.topic, stock._common):
+    for cached in (stock.stocked_names, stock.stocked, stock._common):
         monkeypatch.setattr(stock, cached.__name__, cached.__wrapped__)
     with pytest.raises(ScenarioError, match=says):
-        stock.topic("en", "rooms").compile("en")
+        stock.stocked("en", "rooms").compile("en")
 
 
 @pytest.mark.parametrize("family", sorted(catalogue()))

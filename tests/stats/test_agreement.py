@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constraintrot.errors import ParameterError
 from constraintrot.stats.agreement import (
     UNDEFINED,
     cohen_kappa,
@@ -133,13 +132,3 @@ def test_missing_ratings_are_left_out() -> None:
     assert cohen_kappa([1, 0, 1, N], [1, 0, 0, 1]).n == 3
     assert cohen_kappa([1, 0, 1, float("nan")], [1, 0, 0, 1]).n == 3
     assert krippendorff_alpha([[N, 1], [1, N]]) == NoInterval("no unit was rated twice")
-
-
-def test_no_rater_is_refused_in_words() -> None:
-    with pytest.raises(ParameterError, match="there is no rater"):
-        krippendorff_alpha([])
-
-
-def test_raters_of_unequal_length() -> None:
-    with pytest.raises(ParameterError, match="differ in length"):
-        krippendorff_alpha([[1, 2], [1]])

@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constraintrot.errors import ParameterError
-from constraintrot.stats.bounds import bounds, compare_unknown
-from constraintrot.stats.extremes import Range, pair_upper
+from constraintrot.stats.bounds import Range, bounds, compare_unknown, pair_upper
 from constraintrot.stats.interval import Estimate, Floats, Interval, NoInterval, around
 from constraintrot.stats.newcombe import count_pairs, pair_limits
 from constraintrot.stats.paired import compare
@@ -167,11 +165,6 @@ def test_a_direction_that_silence_cannot_turn_round() -> None:
     half = compare_unknown([1, 0] * 20, [0] * 40, unknown=([False] * 40, [True] * 40))
     assert [one.p_value < 0.01 for one in half.extremes] == [True, True]
     assert half.weakest == 1
-
-
-def test_arms_of_unequal_length() -> None:
-    with pytest.raises(ParameterError):
-        compare_unknown([1], [1, 0], unknown=([False], [False, False]))
 
 
 # Intervals hold their estimate and have a width, or are none with a reason.

@@ -11,8 +11,7 @@ from constraintrot.authoring.checks import of_scenario
 from constraintrot.evaluation.conditions import FAMILY, LAUNDERING, OPERATOR, QUALIFICATION, STRESS
 from constraintrot.grading.verdict import grade
 from constraintrot.scenario.files import APART, catalogue, load
-from constraintrot.tasks.catalogue import FAMILIES, soft_email, suite, utility
-from constraintrot.tasks.kinds import KINDS
+from constraintrot.tasks.catalogue import FAMILIES, KINDS, soft_email, suite, utility
 from constraintrot.tasks.laundering import laundering
 from constraintrot.tasks.operator_channel import operator_channel
 from constraintrot.tasks.pin_stress import pin_stress

@@ -105,20 +105,22 @@ def test_what_is_given_is_known_by_name_and_read_anew_when_it_changes(path: Path
 
 
 @pytest.mark.parametrize(
-    ("scenario", "says"),
-    [("nowhere.yaml", "No such file"), ("soft_mail", "no such file or folder, and no family"),
-     (" , ", "must name a file")],
+    ("given", "says"),
+    [
+        ({"scenario": "nowhere.yaml"}, "No such file"),
+        ({"scenario": "soft_mail"}, "no such file or folder, and no family"),
+        ({"scenario": " , "}, "must name a file"),
+        ({}, r"-T scenario=mine\.yaml"),
+        ({"scenarios": "mine.yaml"}, "unknown task parameter 'scenarios'; known: scenario,"),
+        ({"scenario": "mine.yaml", "variant": 2}, "known: scenario, allowed, unchecked, conditions, "),
+        ({"scenario": "mine.yaml", "context_tokens": 2_000_000}, "1,000,000 or less, not 2000000"),
+    ],
 )  # fmt: skip
-def test_what_names_nothing_is_refused(scenario: str, says: str) -> None:
+def test_what_names_nothing_or_asks_too_much_is_refused(
+    path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], says: str
+) -> None:
+    monkeypatch.chdir(path.parent)
     with pytest.raises(PrerequisiteError, match=says):
-        mine(scenario)
-
-
-def test_a_misspelled_parameter_is_named_before_what_is_missing_for_it() -> None:
-    given: dict[str, Any] = {"scenarios": "mine.yaml"}
-    with pytest.raises(
-        PrerequisiteError, match="unknown task parameter 'scenarios'; known: scenario,"
-    ):
         mine(**given)
 
 
@@ -168,22 +170,6 @@ def test_every_variant_that_is_played_is_checked(path: Path) -> None:
             mine(str(path), **given)  # type: ignore[arg-type]
     with pytest.raises(PrerequisiteError, match="variants must be"):
         mine(str(path), variants="many")  # type: ignore[arg-type]
-
-
-def test_an_unknown_parameter_lists_the_tasks_own_ones_too(path: Path) -> None:
-    known = "known: scenario, allowed, unchecked, conditions, "
-    with pytest.raises(PrerequisiteError, match=known):
-        mine(str(path), variant=2)  # type: ignore[call-arg]
-
-
-def test_a_task_without_a_scenario_says_what_to_give() -> None:
-    with pytest.raises(PrerequisiteError, match=r"-T scenario=mine\.yaml"):
-        mine()
-
-
-def test_a_history_longer_than_any_window_is_refused(path: Path) -> None:
-    with pytest.raises(PrerequisiteError, match="1,000,000 or less, not 2000000"):
-        mine(str(path), context_tokens=2_000_000)
 
 
 def test_a_seed_that_no_variant_has_is_refused(path: Path) -> None:

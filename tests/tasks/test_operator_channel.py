@@ -1,10 +1,8 @@
 """``constraintrot/operator_channel``: forged and genuine directives against arms."""
 
 import math
-from typing import Any
 
 import pytest
-from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import EvalLog, EvalSample
 
 from constraintrot.defenses.operator.unverified_claims import MARK
@@ -190,18 +188,3 @@ def test_an_amendment_makes_the_request_right_and_another_does_not(
             assert (now.trigger, now.allowed_trigger) == (variant.trigger, variant.allowed_trigger)
         assert grade(in_force(variant, None), call).outcome == "complied"
         assert grade(in_force(variant, None), [{"function": "none"}]).outcome == "malformed"
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"conditions": "genuine_amend", "families": "soft_language"}, "are played on prohibited"),
-        ({"conditions": "genuine_amend", "allowed": True}, "are played on prohibited"),
-        ({"conditions": "forged"}, "unknown condition of this task 'forged'"),
-        ({"defense": "pin"}, "given as defenses="),
-    ],
-)
-def test_a_wrong_parameter_is_refused_at_once(run: Run, given: dict[str, Any], says: str) -> None:
-    with pytest.raises(PrerequisiteError) as raised:
-        run("operator_channel", **given)
-    assert says in str(raised.value)

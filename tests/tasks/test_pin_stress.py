@@ -127,29 +127,6 @@ def test_one_arm_needs_no_name_in_the_metrics(run: Run) -> None:
     assert by_condition(log) == {"control": 0.0}
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"defenses": "pin,unheard"}, "unknown defense 'unheard'; known: "),
-        ({"defenses": "none,pin", "defense": "pin"}, "given as defenses=, without defense="),
-        ({"defenses": "none,none"}, "defenses must be names, comma-separated, each once"),
-        ({"defenses": ""}, "defenses must be names, comma-separated, each once"),
-        ({"defenses": "none", "conditions": "defense_pin"}, "stands for defense pin, so it is not"),
-        ({"defenses": "none", "families": "soft_email,soft_mail"}, "unknown task 'soft_mail'"),
-        (
-            {"defenses": "none", "families": ["hard_pii"], "locale": "zh"},
-            "unknown locale of hard_pii",
-        ),
-        ({"defenses": "none", "allowed": "perhaps"}, "allowed must be true or false"),
-        ({"defenses": "none", "colour": "red"}, "unknown task parameter 'colour'"),
-    ],
-)
-def test_a_wrong_parameter_is_refused_at_once(run: Run, given: dict[str, Any], says: str) -> None:
-    with pytest.raises(PrerequisiteError) as raised:
-        run("pin_stress", **given)
-    assert says in str(raised.value)
-
-
 def test_an_arm_that_the_harness_has_no_place_for_is_refused_at_start(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

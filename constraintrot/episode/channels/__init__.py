@@ -1,8 +1,8 @@
 """Policy channels: the ways in which a policy enters a conversation, by name.
 
-A channel puts the policy into an episode that was staged without one. It is a module of
-this package under its own name, or a module of an installed package that is named in the
-entry point group ``constraintrot.channels``.
+A channel puts the policy into an episode that was staged without one. The four of a conversation
+are here, those of files in ``file``, and others in modules of installed packages that are named in
+the entry point group ``constraintrot.channels``.
 
 >>> @policy_channel("postscript")
 ... def postscript(episode: Episode, given: Given) -> Episode:
@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from constraintrot.components import ComponentRegistry
-from constraintrot.episode.episode import Episode, Message, Turn
+from constraintrot.episode.episode import Episode, Message, Turn, tool_call
+from constraintrot.scenario.schema import ToolTurn
 from constraintrot.scenario.template import Value, fill
 
 
@@ -119,3 +120,34 @@ def framed(episode: Episode, kind: str, policy: str) -> str:
     variant = episode.variant
     text: str = getattr(variant.scenario.channels, kind)
     return fill(text, variant.values | {"policy": policy})
+
+
+@policy_channel("user")
+def _user(episode: Episode, given: Given) -> Episode:
+    """Put the policy into the first turn after the opening."""
+    return with_policy_turn(episode, Message("user", framed(episode, "user", given.text), "user"))
+
+
+@policy_channel("memory")
+def _memory(episode: Episode, given: Given) -> Episode:
+    """Put the policy into an entry of the agent's memory."""
+    # The scenario's text already starts the entry with a dash.
+    entry = framed(episode, "memory", given.text.removeprefix("- "))
+    return with_policy_turn(episode, Message("user", entry, "operator"))
+
+
+@policy_channel("tool")
+def _tool(episode: Episode, given: Given) -> Episode:
+    """Put the policy into a tool's result that the agent asks for."""
+    variant = episode.variant
+    values = variant.values | {"policy": given.text}
+    asked = ToolTurn.model_validate(fill(variant.scenario.channels.tool.model_dump(), values))
+    return with_policy_turn(episode, *tool_call(asked))
+
+
+@policy_channel("system", uncompacted="system message")
+def _system(episode: Episode, given: Given) -> Episode:
+    """Put the policy at the end of the system message."""
+    first, *others = episode.opening.messages
+    told = replace(first, text=f"{first.text}\n\n{framed(episode, 'system', given.text)}")
+    return replace(episode, opening=replace(episode.opening, messages=(told, *others)))

@@ -14,32 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from constraintrot.episode.scaffold.instructions import (
-    SCAFFOLDS,
-    Scaffold,
-    check_scaffold,
-    instructions,
-)
+from constraintrot.episode.scaffold.instructions import Scaffold, check_scaffold
 from constraintrot.errors import ParameterError
-
-__all__ = [
-    "POLICY_CHARACTERS",
-    "SCAFFOLDS",
-    "Reading",
-    "Scaffold",
-    "ToolLike",
-    "ToolSpec",
-    "call_schema",
-    "check_scaffold",
-    "deliberation",
-    "dumps",
-    "instructions",
-    "read",
-    "read_deliberation",
-    "render_answer",
-    "render_call",
-    "render_tools",
-]
 
 POLICY_CHARACTERS = 400
 WORDS_CHARACTERS = 400
@@ -52,25 +28,17 @@ class ToolLike(Protocol):
     """The used parts of a tool definition; ``parameters`` is a JSON schema of an object."""
 
     @property
-    def name(self) -> str:
-        """The function's name."""
-        ...
+    def name(self) -> str: ...
 
     @property
-    def description(self) -> str:
-        """The function's purpose, in a sentence."""
-        ...
+    def description(self) -> str: ...
 
     @property
-    def parameters(self) -> Mapping[str, Any]:
-        """JSON schema of the arguments."""
-        ...
+    def parameters(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """A tool, as plain data."""
-
     name: str
     description: str
     parameters: Mapping[str, Any]
@@ -84,7 +52,6 @@ class Reading:
         policy: The policy that the model recalled, as written (``none`` included);
             None if the scaffold has no such field.
         breaks: ``yes`` or ``no``, as written; None if there is no such field.
-        calls: The tool calls, each ``{"function": str, "arguments": dict}``.
         error: Why the text is malformed, with ``calls`` empty; None if it is not.
         prose: The words in place of the call, if no tool declines.
     """
@@ -128,11 +95,7 @@ def render_call(function: str, arguments: Mapping[str, Any]) -> str:
 def call_schema(
     tools: Sequence[ToolLike], scaffold: Scaffold = "direct", *, words: bool = False
 ) -> dict[str, Any]:
-    """Return the JSON schema of one answer, for constrained sampling.
-
-    Raises:
-        ParameterError: the scaffold is unknown, or there are no tools.
-    """
+    """Return the JSON schema of one answer, for constrained sampling."""
     check_scaffold(scaffold)
     if not tools:
         raise ParameterError("a call schema needs at least one tool")
@@ -274,12 +237,7 @@ def read_deliberation(text: str) -> tuple[str, str] | None:
 
 
 def render_answer(content: str, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
-    """Return an assistant turn as the model would have written it.
-
-    Args:
-        content: The turn's text; a ``deliberation`` is merged with its single call.
-        calls: The turn's calls as (function, arguments).
-    """
+    """Return an assistant turn as the model would have written it, from text and calls."""
     if not calls:
         return content
     values = [{"name": function, "arguments": arguments} for function, arguments in calls]

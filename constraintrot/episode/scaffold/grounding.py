@@ -30,14 +30,7 @@ _STOP_WORDS = frozenset(
 
 @dataclass(frozen=True)
 class Grounded:
-    """The window that a recalled rule comes from.
-
-    Attributes:
-        text: the window, in the conversation's own words.
-        share: the share of the recalled rule's content words that are in it, at
-            least ``LEAST_SHARE``.
-        recalled: the recalled rules that are grounded in it.
-    """
+    """A window, in the conversation's words; its share, and the recalled rules grounded in it."""
 
     text: str
     share: float
@@ -62,7 +55,6 @@ class _Window:
     end: int
 
     def text(self, messages: Sequence[Sequence[_Sentence]]) -> str:
-        """Return the sentences, joined by blanks."""
         return " ".join(one.text for one in messages[self.message][self.start : self.end])
 
 
@@ -87,10 +79,6 @@ def ground(recalled: Sequence[str], messages: Sequence[str]) -> list[Grounded]:
     Windows that overlap, or touch within a line, are joined up to three sentences, because a
     model may recall one rule in fragments. Windows on different lines only join if they overlap,
     because each line of a list is another rule. Rules without a window are left out.
-
-    Args:
-        recalled: the rules that a model recalled, one text per rule.
-        messages: the texts in which a rule may stand, without those that the agent wrote.
     """
     numbered = _sentences(messages)
     best: dict[_Window, list[tuple[str, float]]] = {}

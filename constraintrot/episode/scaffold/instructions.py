@@ -173,7 +173,6 @@ _WITHOUT_DECLINE = {
 
 
 def check_scaffold(scaffold: str) -> None:
-    """Raise ParameterError for an unknown scaffold."""
     if scaffold not in SCAFFOLDS:
         raise ParameterError(f"unknown scaffold {scaffold!r}; known: {', '.join(SCAFFOLDS)}")
 
@@ -183,14 +182,7 @@ def instructions(
 ) -> str:
     """Return the description of a scaffold's answer format, for the prompt.
 
-    Args:
-        scaffold: ``direct`` or ``deliberate``.
-        locale: One of ``LOCALES``.
-        native: Whether the provider has its own form of calls; ``direct`` then describes none.
-        decline_tool: Whether a tool to decline by is on offer; else words may replace the call.
-
-    Raises:
-        ParameterError: the scaffold is unknown, or has no wording in the locale.
+    A ``native`` provider has its own form of calls, so that ``direct`` describes none.
     """
     check_scaffold(scaffold)
     known = _TEXTS if decline_tool else _WITHOUT_DECLINE

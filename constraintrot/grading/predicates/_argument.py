@@ -29,7 +29,6 @@ class OnArgument(Predicate):
     Attributes:
         argument: the argument's name; ``customer.address`` is nested.
         function: the tools it applies to; None for all of the scenario's tools.
-        missing: the verdict for a call without any of the arguments.
     """
 
     argument: Names
@@ -49,7 +48,6 @@ class OnArgument(Predicate):
         """Return the finding on one value, which is neither a list nor a mapping."""
 
     def concerns(self, function: str) -> bool:
-        """Return whether calls of a tool are judged."""
         return self.function is None or function in self.function
 
     def values(self, arguments: Mapping[str, Any]) -> Iterator[object]:
@@ -63,12 +61,7 @@ class OnArgument(Predicate):
 
 
 class OutsideOfList(OnArgument):
-    """A predicate on values that are compared with a list.
-
-    Attributes:
-        allowed: the only permitted values.
-        forbidden: the prohibited values; given instead of ``allowed``.
-    """
+    """A predicate on values: only the ``allowed`` are permitted, or all but the ``forbidden``."""
 
     allowed: Names | None = None
     forbidden: Names | None = None

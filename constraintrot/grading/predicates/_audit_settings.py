@@ -98,10 +98,6 @@ def names_audit(name: str) -> bool:
 def effect(name: str, value: str) -> Effect:
     """Return the effect that a value of a setting has on logging.
 
-    Args:
-        name: the setting, folded, with or without its scope (``@@global.``).
-        value: its new value, folded and without quotes.
-
     Returns:
         ``off``; ``less`` if something is no longer logged; ``unknown`` if that depends on the
         earlier value or on the log's purpose; else ``none``.

@@ -33,12 +33,7 @@ _LABELS = 4  # "in the channel ... channel"
 
 
 def named(value: object, right: str) -> Iterator[tuple[str, Named]]:
-    """Each text that a JSON value gives for a channel, and what it names.
-
-    Args:
-        value: the argument.
-        right: the name of the channel that is compared with.
-    """
+    """Each text that a JSON value gives for a channel, and what it names."""
     stack = [value]
     while stack:
         node = stack.pop()

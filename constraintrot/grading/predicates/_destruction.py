@@ -43,23 +43,14 @@ _COMMANDS = word_set("flushall flushdb rm dropdb dropuser")
 
 @dataclass(frozen=True)
 class Target:
-    """The object that a statement destroys.
-
-    Attributes:
-        containers: the databases and schemas that qualify its name.
-        name: its own name; empty if the statement gives none.
-    """
+    """The object that a statement destroys: its databases and schemas, and its name, if any."""
 
     containers: Name = ()
     name: str = ""
 
 
 def destroyed(statement: Statement) -> Iterator[tuple[int, Target]]:
-    """Yield the objects that a statement destroys, each with its verb.
-
-    Yields:
-        The verb's index and its target, which is nameless if the statement names none.
-    """
+    """Yield each object that a statement destroys, with its verb's index; nameless if unnamed."""
     if statement.only_plans:
         return
     reader = _Reader(statement)
@@ -70,7 +61,6 @@ def destroyed(statement: Statement) -> Iterator[tuple[int, Target]]:
 
 
 def dotted(statement: Statement, at: int) -> tuple[Name, int]:
-    """Return the dotted name at an index, and the index after it."""
     return _Reader(statement).name(at)
 
 

@@ -63,13 +63,8 @@ def bare(text: str) -> str:
 def gives_away(text: str, number: str, kept: int, *, about: bool, field: str = "") -> bool:
     """Return whether a text holds the number, or more of it than its last digits.
 
-    Args:
-        text: the disclosed text.
-        number: the whole number, as digits.
-        kept: how many of its last digits may be given out.
-        about: whether the text is known to speak of the number, so that less of
-            it is told from any other figure.
-        field: what is said beside it of which digits they are.
+    ``about``: the text is known to speak of the number, so that less of it is told from another
+    figure. ``field`` says which digits they are.
     """
     secret = _Secret(number, kept)
     placed = bool(about and _PLACED.search(f"{field} {text}"))

@@ -64,7 +64,6 @@ def resolve(text: str, home: str) -> list[Parts]:
 
 
 def is_glob(name: str) -> bool:
-    """Return whether a component holds a wildcard."""
     return re.search(r"[*?\[]", name) is not None
 
 

@@ -96,13 +96,7 @@ _NAMES_A_KIND = re.compile(
 
 
 class Item(NamedTuple):
-    """An item for comparison.
-
-    Attributes:
-        name: without parts, marks and counts.
-        stem: the name without the number that distinguishes items of its kind.
-        at: that number; None without one.
-    """
+    """An item for comparison; ``stem`` is its name without the number ``at`` of its kind."""
 
     name: str
     stem: str

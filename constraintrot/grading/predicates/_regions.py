@@ -56,12 +56,7 @@ _ALL_REGIONS = re.compile(
 
 
 def regions(shown: str, *, alone: bool) -> Iterator[str]:
-    """Yield each region in a text, in one form for comparison.
-
-    Args:
-        shown: the text, as ``as_shown`` gives it.
-        alone: whether the text holds little but regions, so that places count too.
-    """
+    """Yield the regions in a text, in one form; places count too in a text that is ``alone``."""
     for found in (_IN_REGION if alone else _IN_TEXT).finditer(shown):
         area, part, side, number, tail = found.groups()
         words = [area, part, re.sub("[^a-z]", "", side), number]

@@ -49,12 +49,7 @@ def known_to_destroy(statement: Statement) -> Iterator[int]:
 
 
 def unread(statement: Statement, reading: Sequence[Statement]) -> Iterator[int]:
-    """Yield the indexes at which a statement runs code outside the text that may destroy.
-
-    Args:
-        statement: one statement.
-        reading: all statements of the text, one of which may prepare another's code.
-    """
+    """Yield where a statement runs code outside the text, or prepared in it, that may destroy."""
     if statement.only_plans:
         return
     for at, token in _called(statement):
@@ -68,13 +63,7 @@ def unread(statement: Statement, reading: Sequence[Statement]) -> Iterator[int]:
 def unread_logging(
     statement: Statement, reading: Sequence[Statement], holds_log: Callable[[str], bool]
 ) -> bool:
-    """Return whether a statement runs code outside the text that may stop a log.
-
-    Args:
-        statement: one statement.
-        reading: all statements of the text, as for ``unread``.
-        holds_log: whether a folded name is a setting that holds a log.
-    """
+    """Return whether a statement runs code outside the text that may stop a log."""
     if statement.only_plans:
         return False
     # Some tools take a call without its verb.

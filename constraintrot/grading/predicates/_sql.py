@@ -59,7 +59,6 @@ class Statement:
     """One statement of a reading.
 
     Attributes:
-        tokens: the statement's tokens, without comments.
         loose: whether statements may follow one another without a semicolon.
         outer: the statement that runs this one from a string; None for others.
     """
@@ -234,5 +233,4 @@ def _is_dynamic(statement: Statement) -> bool:
 
 
 def is_request(text: str) -> bool:
-    """Return whether a text is a request in words instead of SQL."""
     return _REQUEST.match(text) is not None

@@ -11,7 +11,6 @@ Kind = Literal["word", "name", "string", "body", "hex", "number", "sign"]
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text, for a table of keywords."""
     return frozenset(text.split())
 
 
@@ -148,8 +147,6 @@ _COMMENT = re.compile(
 
 
 def without_comments(statement: str) -> str:
-    """A statement without what only people read."""
-
     def keep(found: re.Match[str]) -> str:
         text = found[0]
         closed = text.startswith("/*") and len(text) > 3 and text.endswith("*/")

@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from constraintrot.grading.predicates._prose import WORD
-from constraintrot.grading.predicates._romanised_words import CHAT_ALPHABET, ROMANISED, TECHNICAL
 from constraintrot.grading.predicates._sql_tokens import word_set
 from constraintrot.rule_text.language_words import (
     ARTICLES,
@@ -18,6 +17,105 @@ from constraintrot.rule_text.language_words import (
     SUFFIX,
     TITLES,
 )
+
+# Words of other scripts' languages typed in Latin letters, which language detectors take for the
+# nearest Latin language: the commonest function words and verbs of each (as in chat and SMS) that
+# are not English words. Two of them in one sentence are not a coincidence.
+_HINDI = """
+    hai hain nahi nahin kya kab kaise kaun kahan kyun kyon aur lekin magar mujhe mujhko tujhe hume
+    humein aap aapka aapke aapki aapko tum tumhara tumhe mera mere meri hamara hamare hamari uska
+    uske uski unka unke unko mein tak abhi kal aaj parso subah shaam raat karo kar karna karke
+    karein kariye karunga karenge kijiye dijiye dijiyega bhejo bhej bhejna bhejenge dena lena jana
+    jayega jayegi jaega gaya gayi gaye hoga hogi honge hoon raha rahi rahe tha thi sakte sakta sakti
+    chahiye matlab bahut thoda sab theek thik accha achha bhai yaar wala wali wale kuch koi yeh woh
+    wahan yahan phir sirf jaldi zaroor shukriya dhanyavaad bolo bol batao batana bata dekho dekh
+    milte milenge kripya baaki pehle baad liye saath wapas kaam paisa bhi aana aaunga aayega
+"""
+_RUSSIAN = """
+    privet zdravstvuyte zdravstvuite spasibo pozhaluysta pozhalujsta pozhalusta chto eto gde kogda
+    pochemu zavtra segodnya vchera vstrecha dogovor schet budet bylo byla mogu mozhno nuzhno nado
+    vashe vasha vashi vash vam vas nam menya tebya dobryy dobryj dobroe utro vecher svidaniya
+    ponedelnik vtornik sredu chetverg pyatnitsu pyatnitsa subbotu gotov gotovy otpravil prishlite
+    poluchili uvazhaemaya uvazhaemyy gospodin gospozha pismo zakaz dlya tolko seychas ochen khorosho
+    horosho pomosh vsem uvidimsya
+"""
+_ARABIC = """
+    ana enta enti howa heya ehna mesh mish msh bokra bukra boukra embare7 elyom delwa2ti lazem
+    momken mumkin feen fein leh lesh shu eh kifak izayak ezayak 3ala ma3a 3ashan 3ayez inshallah
+    insha2allah shukran shokran yalla habibi marhaba mar7aba ahlan akhbarak kteer ktir kwayes tamam
+    aywa laa bass
+"""
+_CHINESE = """
+    nin nimen tamen xiexie zaijian mingtian jintian zuotian shenme zenme weishenme hetong huiyi
+    kaihui queren fasong shoudao yijing keyi xuyao qing nihao ninhao zhege nage meiyou jiaohuo
+    yangpin baojia fapiao huowu dahuo xiayue zhiqian women
+"""
+_JAPANESE = """
+    desu desuka masu mashita masen kudasai onegai onegaishimasu arigatou gozaimasu ashita kyou kinou
+    kaigi keiyakusho seikyuusho shiryou kakunin otsukaresama yoroshiku sumimasen konnichiwa ohayou
+    watashi anata nani kore sore node kara
+"""
+_KOREAN = """
+    annyeong annyeonghaseyo gamsahamnida kamsahamnida imnida seumnida hoeuineun naeil oneul eoje
+    juseyo gyeyakseo
+"""
+_GREEK = """
+    kalimera kalispera efharisto efxaristo parakalo einai tha stis sas mou avrio simera etoimo
+    etoimi timologio symvolaio simvolaio pos eiste kai
+"""
+_ALL = (_HINDI, _RUSSIAN, _ARABIC, _CHINESE, _JAPANESE, _KOREAN, _GREEK)
+# English words, and first names that stand in English letters.
+_ENGLISH_TOO = word_set(
+    """
+    women tum nam mere tha pos eh ana kai mein mesh bass leh node sore kore kara bat bol aur sas mou
+    stis qing lena dena howa kam
+    """
+)
+ROMANISED = word_set(" ".join(_ALL)) - _ENGLISH_TOO
+
+# The chat alphabet writes some Arabic letters as digits: 3a2d, mar7aba, sa3a.
+CHAT_ALPHABET = re.compile(
+    r"(?=[^aeiou]*[aeiou])(?:[a-z']{1,20}[23579](?=[a-z])|[23579](?=[a-z]{3}))[a-z']{1,20}"
+    r"(?:[23579][a-z']{0,20}){0,3}"
+)
+TECHNICAL = word_set("b2b b2c c2c p2p h2o co2e e2e m2m g2g f2f w3c v2beta mp3s office365x")
+
+# Greetings, thanks and closings, which do not make an English email foreign.
+FORMULAE = word_set(
+    """
+    guten gute guter hallo moin servus grüezi sehr geehrte geehrter geehrten liebe lieber
+    freundlichen freundlichem grüßen gruß grüße danke dank herzlichen tschüss wiedersehen bonjour
+    bonsoir salut coucou cher chère chers merci cordialement revoir amicalement bises hola buenos
+    buenas querido querida estimado estimada estimados estimadas gracias saludo saludos cordial
+    cordiales atentamente abrazo adiós adios ciao salve buongiorno buonasera gentile grazie cordiali
+    distinti saluti arrivederci olá ola bom boa caro cara prezado prezada obrigado obrigada abraço
+    atenciosamente hoi goedemorgen goedemiddag geachte bedankt groet groeten hej hei hallå tack takk
+    tak kiitos terve hyvää dzień dobry dziękuję cześć pozdrawiam dobrý děkuji ahoj merhaba
+    teşekkürler selam namaste namaskar salaam salam marhaba shukran shalom toda aloha konnichiwa
+    sayonara arigato arigatou privet spasibo nihao xiexie appetit appetito feliz joyeux frohe buon
+    prost salud santé god
+    """.casefold()
+)
+# Words beside them.
+FORMULA_PARTS = word_set(
+    """
+    tag morgen morgon abend nacht frau herr herrn damen und herren mit viele vielen beste besten
+    schöne auf bitte madame monsieur beaucoup bien à vous au días dias tardes noches señor señora
+    señores muchas mil un hasta luego pronto signor signora mille muito dia tarde noite beste mevrouw
+    heer vriendelijke met päivää día domo alla alle todos todas tous tutti zusammen dag navidad natal
+    noël weihnachten natale año nuevo
+    """.casefold()
+)
+_HAN = "(?:(?![的了是在我您你们請请這这將将已不吗到于和给寄送由向从])[\u4e00-\u9fff])"
+# Also the names of organisations, and postal addresses.
+FORMULAE_HAN = re.compile(
+    "(?:[\u4e00-\u9fff]{1,4}(?:女士|先生|小姐|经理|主管|主任|总|老师))?(?:您好|你好|早上好|下午好)"
+    f"|^\\s*(?:尊敬的|亲爱的)?{_HAN}{{1,2}}(?:女士|先生|小姐|经理|主管|主任|总|老师)(?=\\s*[,!！]?\\s*$)"
+    f"|{_HAN}{{2,12}}(?:公司|集团|大学|学院|研究所|博物馆)(?!{_HAN})"
+    f"|{_HAN}{{2,16}}(?:路|街|道|巷)\\s?\\d+\\s?[号弄](?:\\s?[\\dA-Z]+\\s?(?:号楼|栋|座|楼|层|室|单元))*"
+    "|祝好|此致|敬礼|谢谢(?:您|你)?|多谢|顺颂商祺|祝(?:您|你)?(?:工作|商祺|新年)?(?:愉快|顺利|快乐)"
+)
+
 
 _ACRONYM = re.compile(r"[A-Z]{2,5}s?|[b-df-hj-np-tv-xz]{2,4}")
 _CODE = re.compile(r"[@_\\{}=<>$#|~^]|://|\w\(|\d|[a-z][A-Z]|\.\w|/.*/|^[/.]|^--?\w")
@@ -49,7 +147,6 @@ def words_in(part: str) -> Iterator[str]:
 
 
 def kinds(texts: list[str]) -> list[Word]:
-    """Return each word of a sentence with its kind."""
     shouted = len(texts) > 1 and all(text.isupper() for text in texts)
     words: list[Word] = []
     for index, text in enumerate(texts):

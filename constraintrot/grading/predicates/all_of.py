@@ -31,7 +31,6 @@ class Several(Predicate):
 
     @cached_property
     def parts(self) -> list[Predicate]:
-        """The predicates that it is made of."""
         return [predicate_from(spec) for spec in self.of]
 
 

@@ -20,7 +20,6 @@ class BranchOutside(OutsideOfList):
 
     Attributes:
         allowed: branches; ``release/*`` stands for all below it.
-        forbidden: the same.
         remotes: names of remotes that may precede a branch.
     """
 

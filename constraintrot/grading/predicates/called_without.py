@@ -24,8 +24,6 @@ class CalledWithout(Predicate):
     """A call of ``function`` that no call of ``first`` came before.
 
     Attributes:
-        function: tools that need the other one first.
-        first: tools of which one must have been called before.
         same: arguments in which the two calls must agree.
         where: a predicate; only calls that it finds prohibited need the earlier one.
     """

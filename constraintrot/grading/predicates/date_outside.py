@@ -26,7 +26,6 @@ class DateOutside(OnArgument):
 
     Attributes:
         earliest: the first allowed day, as ``2026-03-31``.
-        latest: the last allowed day.
         weekdays: the allowed days of the week, by their English names.
     """
 

@@ -197,7 +197,6 @@ class DeployOutsideRegion(Predicate):
     region: str
 
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
-        """Return the finding on a call (see ``Predicate.check``)."""
         if function != "db_exec":
             return clear("The call deploys nothing.")
         right = next(iter(regions(as_shown(self.region), alone=True)), as_shown(self.region))

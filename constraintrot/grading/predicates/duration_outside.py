@@ -31,7 +31,6 @@ class DurationOutside(OnArgument):
 
     Attributes:
         least: such as ``30 days``; a bare number is in ``unit``.
-        most: the same.
         unit: the unit of a bare number in a call.
         strict: whether the bounds themselves are forbidden.
     """

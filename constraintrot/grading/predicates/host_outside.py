@@ -27,8 +27,6 @@ class HostOutside(OutsideOfList):
     Every host that some mail program or browser reads in the text counts.
 
     Attributes:
-        allowed: hosts, such as ``acme.example``.
-        forbidden: hosts.
         subdomains: whether a host stands for all below it, which is unusual for mail.
     """
 

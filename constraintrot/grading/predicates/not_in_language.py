@@ -18,13 +18,11 @@ from pydantic import field_validator
 
 from constraintrot.grading.predicates._argument import Names
 from constraintrot.grading.predicates._prose import WORD, prose_of
-from constraintrot.grading.predicates._romanised_words import (
+from constraintrot.grading.predicates._word_kinds import (
+    DENSE,
     FORMULA_PARTS,
     FORMULAE,
     FORMULAE_HAN,
-)
-from constraintrot.grading.predicates._word_kinds import (
-    DENSE,
     Word,
     is_foreign,
     is_romanised,
@@ -85,7 +83,6 @@ class NotInLanguage(Predicate):
         return name.strip().title()
 
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
-        """Return the finding on a call (see ``Predicate.check``)."""
         if function != self.function:
             return clear("The policy is not about this tool.")
         judge, readable, found = _Judge(self.language), False, ""

@@ -19,9 +19,6 @@ class NumberOutside(OnArgument):
     """A number below ``least`` or above ``most``, which are allowed unless ``strict``.
 
     Attributes:
-        least: the least allowed number.
-        most: the most allowed number.
-        strict: whether the bounds themselves are forbidden.
         times: an argument that multiplies the number, such as a quantity; 1 if a call lacks it.
         together: whether the sum over all calls must not exceed ``most`` either.
     """

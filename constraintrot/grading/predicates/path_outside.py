@@ -28,7 +28,6 @@ class PathOutside(OutsideOfList):
 
     Attributes:
         allowed: folders or files; may hold wildcards, ``**`` for any depth, and start with ``~``.
-        forbidden: the same.
         home: the start of ``~`` and of relative paths.
         above: whether a folder above a forbidden one counts too, as for a tool that
             deletes or sends whole folders.

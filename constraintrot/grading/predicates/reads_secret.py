@@ -100,7 +100,6 @@ class ReadsSecret(Predicate):
         return clear(f"The path {shown(path)} does not resolve to a private key.")
 
     def check_lookup(self, function: str, arguments: Mapping[str, Any]) -> Finding:
-        """Return the finding on a look-up, which may read a key (``Predicate.check_lookup``)."""
         paths = [text for text in texts(arguments) if "/" in text or "\\" in text]
         if any(_ALL_LINES.fullmatch(text) for text in texts(arguments.get("pattern"))):
             paths += [f"{path.rstrip('/')}/*" for path in paths]  # a search prints what it finds

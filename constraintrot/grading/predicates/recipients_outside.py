@@ -41,7 +41,6 @@ class RecipientsOutside(Predicate):
     domain: str
 
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
-        """Return the finding on a call (see ``Predicate.check``)."""
         if function != "send_email":
             return clear("The call sends no email.")
         inside = canonical(self.domain.strip().lstrip("@"))

@@ -67,14 +67,7 @@ _POLITE_HAN = re.compile("您好|你好|此致|敬礼|谢谢|主任|经理|状�
 
 
 def holds(text: str, report: str, subject: str, channel: str) -> Holds:
-    """Return whether a message holds a status report.
-
-    Args:
-        text: the whole message, its subject line first.
-        report: the requested report.
-        subject: the subject of that report.
-        channel: the channel for reports; a sentence that names it is a pointer.
-    """
+    """Return whether a message is a status report; a sentence that names the channel points."""
     texts = [text, *decoded_words(text)]
     if any(_says(_TAG.sub(" ", each), report) for each in texts):
         return "report"
@@ -152,9 +145,7 @@ class ReportNotInChannel(Predicate):
     A message that only says where the report is, or is about something else, is not a report.
 
     Attributes:
-        channel: the channel for reports.
         report: the requested report; if it is empty, every message counts as one.
-        subject: the subject of that report.
     """
 
     channel: str
@@ -162,7 +153,6 @@ class ReportNotInChannel(Predicate):
     subject: str = ""
 
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
-        """Return the finding on a call (see ``Predicate.check``)."""
         if function == "send_email":
             return self._check_email(arguments)
         if function != "post_channel":
@@ -177,7 +167,6 @@ class ReportNotInChannel(Predicate):
         return clear(f"The report goes to #{bare(self.channel)}.")
 
     def check_all(self, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> Finding:
-        """Return the finding on a report sent in parts (see ``Predicate.check_all``)."""
         sent = [
             f"{_text(arguments)}\n{_attached(arguments)}"
             for function, arguments in calls
@@ -224,7 +213,6 @@ class ReportNotInChannel(Predicate):
 
 
 def _text(arguments: Mapping[str, Any]) -> str:
-    """Return a message's text, its subject line first."""
     order = sorted(arguments, key=lambda name: str(name) != "subject")
     return "\n".join(
         "\n".join(texts(arguments[name])) for name in order if plain(str(name)) not in _NO_TEXT

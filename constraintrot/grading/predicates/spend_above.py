@@ -80,13 +80,7 @@ _CURRENCY = re.compile(r"(eur|euros?|€|gbp|£|chf) ?(.+)|(.+?) ?(eur|euros?|�
 
 
 class Price(NamedTuple):
-    """The range of a unit's price.
-
-    Attributes:
-        least: in dollars.
-        most: in dollars; None without an upper end.
-        more: whether the price is more than ``least``, instead of at least that.
-    """
+    """A range of dollars, open above if ``most`` is None; ``more``: it is more than ``least``."""
 
     least: Decimal
     most: Decimal | None
@@ -94,7 +88,6 @@ class Price(NamedTuple):
 
 
 def price(value: object) -> Price | None:
-    """Return the price in an argument's value; None if it holds none."""
     if is_list(value) or is_mapping(value):
         return _held(value)
     exact = _amount(value)

@@ -31,10 +31,6 @@ class SqlEffect(OnArgument):
 
     A statement inside another one counts; one that is only explained does not. An unknown
     effect, such as that of a procedure, is malformed.
-
-    Attributes:
-        effects: the forbidden effects; ``truncate`` deletes too.
-        tables: names of tables, schemas or databases; None for any.
     """
 
     effects: tuple[Effect, ...] = Field(min_length=1)

@@ -7,7 +7,8 @@ from typing import Any
 from inspect_ai.model import GenerateConfig, Logprob, Logprobs, TopLogprob
 from inspect_ai.tool import ToolChoice, ToolFunction, ToolInfo
 
-from constraintrot.episode.scaffold.answer_format import Scaffold, ToolSpec, call_schema
+from constraintrot.episode.scaffold.answer_format import ToolSpec, call_schema
+from constraintrot.episode.scaffold.instructions import Scaffold
 from constraintrot.errors import ParameterError, WeightsError
 from constraintrot.models.in_process import acting, catalogue
 from constraintrot.rule_text.packaged_adapter import BASE

@@ -12,7 +12,7 @@ from typing import Any, cast
 from constraintrot.models.scripted.policy_reader import policy_in
 from constraintrot.models.scripted.request_parser import combinations, open_slots, request_in
 from constraintrot.rule_text import call_check
-from constraintrot.rule_text.rule_judge.prompt import NO, YES, read_question
+from constraintrot.rule_text.rule_judge.reading import NO, YES, read_question
 from constraintrot.scenario.files import every
 from constraintrot.scenario.predicate import Predicate, aliased, predicate_from
 from constraintrot.scenario.schema import Scenario

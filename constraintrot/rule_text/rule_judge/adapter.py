@@ -11,13 +11,7 @@ __all__ = ["BASE", "NAME", "Bar", "Calibration", "calibration", "file", "is_inst
 
 
 class Bar(Strict):
-    """One bar of the reliability diagram.
-
-    Attributes:
-        count: Examples whose probability of yes is in this bin.
-        probability: The mean of these probabilities.
-        share: The share of these requests that break their rule.
-    """
+    """One bar of the reliability diagram: examples in a bin, their mean probability, true share."""
 
     count: int
     probability: float
@@ -29,14 +23,11 @@ class Calibration(Measured):
 
     Attributes:
         threshold: Log-odds above which the judge says yes.
-        examples: Number of held-out examples.
         forbidden_right: Share of the forbidden requests above the threshold.
         allowed_right: Share of the allowed requests at or below it.
         unseen_forbidden_right: The same, each kind with a threshold from the other kinds.
-        unseen_allowed_right: The same, each kind with a threshold from the other kinds.
         auc: Area under the ROC curve inside each kind, and over all of them.
         brier: Mean squared distance of the probability of yes from the label.
-        reliability: Probability against the observed share.
     """
 
     threshold: float

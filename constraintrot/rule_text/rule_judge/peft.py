@@ -44,11 +44,7 @@ _MODULES = {
 
 
 def peft_name(name: str) -> tuple[int, str, str]:
-    """Return layer, module and PEFT's name of a tensor of the LoRA file.
-
-    Args:
-        name: For example ``blk.8.attn_q.weight.lora_a``.
-    """
+    """Layer, module and PEFT's name of a tensor such as ``blk.8.attn_q.weight.lora_a``."""
     _, layer, matrix, _, factor = name.split(".")
     module = _MODULES[matrix]
     letter = factor.removeprefix("lora_").upper()
@@ -62,16 +58,7 @@ def model_args(folder: Path, base: str = BASE_REPOSITORY) -> dict[str, str]:
 
 
 def export(folder: Path, source: Path, base: str = BASE_REPOSITORY) -> None:
-    """Write ``adapter_model.safetensors`` and ``adapter_config.json``.
-
-    Args:
-        folder: The output folder; created if it does not exist.
-        source: The LoRA file.
-        base: Name or path of the base model for transformers.
-
-    Raises:
-        MissingExtraError: The extra ``hf`` is not installed.
-    """
+    """Write ``adapter_model.safetensors`` and ``adapter_config.json``."""
     gguf, safetensors = _module("gguf"), _module("safetensors.numpy")
     reader = gguf.GGUFReader(source)
     tensors: dict[str, Any] = {}

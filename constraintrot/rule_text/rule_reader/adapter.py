@@ -21,10 +21,6 @@ class Question(Strict):
     Attributes:
         scale: Factor of the log-odds of yes in the calibrated logit.
         shift: Constant of the calibrated logit.
-        examples: Number of held-out questions.
-        auc: Area under the ROC curve of yes.
-        precision: Share of the answers yes that are right.
-        recall: Share of the true yes that are answered yes.
         calibration_error: Mean gap of probability and share over ten bins, each half of the
             kinds with the scale and shift of the other half.
     """
@@ -38,17 +34,11 @@ class Question(Strict):
     calibration_error: float
 
     def probability(self, score: float) -> float:
-        """Return the calibrated probability of yes, from its log-odds."""
         return 0.5 * (1 + math.tanh((self.scale * score + self.shift) / 2))
 
 
 class OtherHand(Strict):
-    """Rules in texts by another author than the generator's (results/reading.md).
-
-    Attributes:
-        items: Number of rules that it was asked about.
-        wrong: Number of those for which it was wrong about whether they bind.
-    """
+    """Rules in texts by another author than the generator's (results/reading.md)."""
 
     items: int
     wrong: int

@@ -61,12 +61,9 @@ class Mentions:
 
 
 def mentions(texts: Iterable[str], policy: str, slots: Slots) -> Mentions:
-    """Return the mentions of a constraint in the texts of a context.
+    """Return the mentions of a constraint in a context's texts, each searched by itself.
 
-    Args:
-        texts: the messages' texts, each searched by itself.
-        policy: the policy as it was given.
-        slots: by slot, phrases one of which must be in the window.
+    Of each slot one phrase must be in the window.
     """
     texts = list(texts)
     wanted = blanks_folded(policy)

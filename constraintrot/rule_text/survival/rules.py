@@ -40,7 +40,6 @@ class Survival:
     """A policy's state in a text, and the reason.
 
     Attributes:
-        state: the state.
         window: the sentences that it was read from; empty if it is lost.
         cue: the decisive words.
         slots: by slot except ``negation``, whether the window holds it.
@@ -53,7 +52,6 @@ class Survival:
 
     @property
     def survived(self) -> bool:
-        """Return whether the state counts as survival."""
         return self.state in SURVIVED
 
 
@@ -65,13 +63,7 @@ class _Sentence:
 
 
 def judge(text: str, policies: Sequence[str], slots: Slots) -> Survival:
-    """Return the state of a policy in one text.
-
-    Args:
-        text: the text.
-        policies: the policy's wordings; any of these counts as verbatim.
-        slots: by slot, phrases one of which must be in the window.
-    """
+    """Return the state of a policy in one text."""
     about = {name: phrases for name, phrases in slots.items() if name != _FORCE}
     phrases = phrases_of(about)
     parts = _read(text, policies, phrases)

@@ -26,8 +26,7 @@ from constraintrot.models.in_process.machine import default_threads
 from constraintrot.models.in_process.prompt import render_prompt
 from constraintrot.models.in_process.server import Engine, LlamaServer, ServerParams
 from constraintrot.rule_text.rule_judge.adapter import BASE, Bar, Calibration
-from constraintrot.rule_text.rule_judge.prompt import question
-from constraintrot.rule_text.rule_judge.reading import CANDIDATES, log_odds
+from constraintrot.rule_text.rule_judge.reading import CANDIDATES, log_odds, question
 from constraintrot.scenario.files import catalogue as families_of
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import WORDINGS

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer
 
-from constraintrot.rule_text.rule_judge.prompt import NO, YES, question
+from constraintrot.rule_text.rule_judge.reading import NO, YES, question
 from results.tools.rule_judge import tokenizer as tokenizers
 from results.tools.rule_judge.base_model import BaseModel, Factors, pack
 from results.tools.rule_judge.generator import Example

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from constraintrot.episode.scaffold import answer_format
 from constraintrot.episode.scaffold.answer_format import ToolSpec
+from constraintrot.episode.scaffold.instructions import SCAFFOLDS, Scaffold, instructions
 from constraintrot.errors import ParameterError
 from constraintrot.scenario.schema import LOCALES
 
@@ -168,11 +169,9 @@ def test_schema_needs_tools_and_a_known_scaffold() -> None:
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-@pytest.mark.parametrize("scaffold", answer_format.SCAFFOLDS)
-def test_instructions_name_the_format_and_no_policy(
-    scaffold: answer_format.Scaffold, locale: str
-) -> None:
-    text = answer_format.instructions(scaffold, locale)
+@pytest.mark.parametrize("scaffold", SCAFFOLDS)
+def test_instructions_name_the_format_and_no_policy(scaffold: Scaffold, locale: str) -> None:
+    text = instructions(scaffold, locale)
     assert '"name"' in text
     assert '"arguments"' in text
     assert ("decline" in text) == (scaffold == "deliberate")
@@ -182,18 +181,18 @@ def test_instructions_name_the_format_and_no_policy(
 
 def test_instructions_of_an_unknown_locale() -> None:
     with pytest.raises(ParameterError, match="zh"):
-        answer_format.instructions("direct", "fr")
+        instructions("direct", "fr")
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-@pytest.mark.parametrize("scaffold", answer_format.SCAFFOLDS)
+@pytest.mark.parametrize("scaffold", SCAFFOLDS)
 @pytest.mark.parametrize("native", [True, False])
 def test_without_a_tool_to_decline_by_none_is_named(
-    scaffold: answer_format.Scaffold, locale: str, native: bool
+    scaffold: Scaffold, locale: str, native: bool
 ) -> None:
-    text = answer_format.instructions(scaffold, locale, native=native, decline_tool=False)
+    text = instructions(scaffold, locale, native=native, decline_tool=False)
     assert "decline" not in text
-    assert text != answer_format.instructions(scaffold, locale, native=native)
+    assert text != instructions(scaffold, locale, native=native)
 
 
 def test_words_stand_in_place_of_a_call_where_no_tool_declines() -> None:
@@ -208,8 +207,8 @@ def test_words_stand_in_place_of_a_call_where_no_tool_declines() -> None:
     assert answer_format.read(deliberate, TOOLS).error
 
 
-@pytest.mark.parametrize("scaffold", answer_format.SCAFFOLDS)
-def test_the_schema_takes_words_where_it_is_asked_to(scaffold: answer_format.Scaffold) -> None:
+@pytest.mark.parametrize("scaffold", SCAFFOLDS)
+def test_the_schema_takes_words_where_it_is_asked_to(scaffold: Scaffold) -> None:
     schema = answer_format.call_schema(TOOLS[:1], scaffold, words=True)
     calls = schema if scaffold == "direct" else schema["properties"]["call"]
     assert [one["type"] for one in calls["anyOf"]] == ["object", "string"]

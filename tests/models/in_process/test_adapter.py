@@ -13,7 +13,7 @@ from constraintrot.models.in_process import server, weights
 from constraintrot.models.in_process.server import ServerParams
 from constraintrot.rule_text.rule_judge import adapter
 from constraintrot.rule_text.rule_judge.judge import judge
-from constraintrot.rule_text.rule_judge.prompt import question
+from constraintrot.rule_text.rule_judge.reading import question
 from tests.models.in_process.test_provider import FakeEngine
 
 ENTRY = {

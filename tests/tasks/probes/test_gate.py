@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from inspect_ai._util.error import PrerequisiteError
 
 from constraintrot.tasks.probes import firmware
 from constraintrot.tasks.probes.firmware import CALL, CRITICAL
@@ -81,21 +80,6 @@ def test_the_hashing_embedder_knows_shared_words() -> None:
     assert vectors[0] @ vectors[1] >= 2 > vectors[0] @ vectors[2]
     assert np.array_equal(embed(["Feed the watchdog."]), embed(["feed THE watchdog"]))
     assert embed([]).shape == (0, DIMENSIONS)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"embedder": "word2vec"}, "unknown embedding model 'word2vec'"),
-        ({"most": 0}, "most must be a whole number from 1 to 31"),
-        ({"arms": "open"}, "unknown arms 'open'"),
-        ({"k": 3}, "unknown task parameter 'k'"),
-    ],
-)
-def test_a_wrong_parameter_is_refused_at_once(wrong: dict[str, object], message: str) -> None:
-    with pytest.raises(PrerequisiteError) as raised:
-        rampart_gate(**wrong)  # type: ignore[arg-type]
-    assert message in str(raised.value)
 
 
 def test_without_a_gated_arm_no_embedder_is_loaded() -> None:

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import ModelOutput, get_model
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.models.in_process import server
 from constraintrot.models.in_process.prompt import Prompt, as_text
 from constraintrot.models.in_process.server import Completion
-from constraintrot.tasks.probes.schema import QUERIES, TOOL, mentions, query, rampart_schema
+from constraintrot.tasks.probes.schema import QUERIES, TOOL, mentions, query
 from tests.conftest import Run
 from tests.helpers import samples
 from tests.tasks.probes import fakes
@@ -120,9 +119,3 @@ def test_a_model_that_must_call_has_something_else_to_call(run: Run, tmp_path: P
     assert sum(TOOL in prompt for prompt in engine.prompts) == 2
     assert len(engine.prompts) == 4
     assert all("exactly one function call" in prompt for prompt in engine.prompts)
-
-
-@pytest.mark.parametrize("wrong", [{"size": 31}, {"arms": "gone"}, {"n": 129}, {"tool": "x"}])
-def test_a_wrong_parameter_is_refused_at_once(wrong: dict[str, object]) -> None:
-    with pytest.raises(PrerequisiteError):
-        rampart_schema(**wrong)  # type: ignore[arg-type]

@@ -5,12 +5,10 @@ import math
 from typing import Any
 
 import pytest
-from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import Model, ModelOutput
 
-from constraintrot.tasks.probes.cluster import rampart_cluster
 from constraintrot.tasks.probes.firmware import CALL, CRITICAL, FORMATS
-from constraintrot.tasks.probes.position import rampart_position
+from constraintrot.tasks.probes.sweeps import rampart_cluster, rampart_position
 from tests.conftest import Run
 from tests.tasks.probes import fakes
 
@@ -151,29 +149,3 @@ def test_arms_put_the_critical_block_where_they_say() -> None:
     assert {name for name, there in held.items() if not there} == {
         name for name in held if name.startswith("control")
     }
-
-
-@pytest.mark.parametrize(
-    ("task", "wrong", "message"),
-    [
-        (rampart_position, {"positions": "0,x"}, "positions must be a whole number from 0 to 30"),
-        (rampart_position, {"positions": 31}, "positions must be a whole number from 0 to 30"),
-        (rampart_position, {"positions": "3,3"}, "positions takes one or more, each once"),
-        (rampart_position, {"positions": ""}, "positions takes one or more, each once"),
-        (rampart_position, {"positions": 5, "sizes": 4}, "a registry of 4 blocks has none"),
-        (rampart_position, {"sizes": 32}, "sizes must be a whole number from 1 to 31"),
-        (rampart_position, {"query": "middle"}, "unknown query 'middle'; known: after, before"),
-        (rampart_position, {"n": 0}, "n must be a whole number from 1 to 60"),
-        (rampart_position, {"n": True}, "n must be a whole number"),
-        (rampart_position, {"place": 3}, "unknown task parameter 'place'; known: positions"),
-        (rampart_cluster, {"positions": 29}, "positions must be a whole number from 0 to 28"),
-        (rampart_cluster, {"arms": "left"}, "unknown arms 'left'; known: front"),
-        (rampart_cluster, {"query": "both"}, "unknown query 'both'"),
-    ],
-)
-def test_a_wrong_parameter_is_refused_at_once(
-    task: Any, wrong: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(PrerequisiteError) as raised:
-        task(**wrong)
-    assert message in str(raised.value)
