@@ -127,12 +127,7 @@ def show(task: str, seed: int, locale: str, split: Split, as_json: bool) -> None
 
 
 def describe(task: str, seed: int, locale: str, split: Split = DEFAULT_SPLIT) -> dict[str, Any]:
-    """Return a variant as plain data.
-
-    Raises:
-        UnknownNameError: no such task or locale.
-        ScenarioError: the task has no such seed.
-    """
+    """Return a variant as plain data."""
     from constraintrot.scenario.schema import WORDINGS
 
     variant = variant_of(task, seed, locale, split)

@@ -192,7 +192,6 @@ def _in_force(state: Health) -> bool:
 
 
 def _facts(shown: Sequence[tuple[Health, Proof | None]], here: Path) -> dict[str, Any]:
-    """Return the pins as JSON data, for a program that gathers them from many machines."""
     pins = [
         {
             **state.facts(),

@@ -173,13 +173,9 @@ def read(
 ) -> Parameters:
     """Check task parameters, resolve their names and fill in the defaults.
 
-    Args:
-        given: the task parameters that were given.
-        known: the conditions of the task, by name.
-        default: the conditions if none are given.
-        defenses: defenses under each of which every condition is played; None to
-            use the parameter ``defense``.
-        own: further parameters of the task itself; only named in errors.
+    ``known`` are the conditions of the task, ``default`` those that it plays if none are given, and
+    ``own`` its further parameters, for error messages. With ``defenses``, every condition is played
+    under each of them, and the parameter ``defense`` is not used.
 
     Raises:
         ParameterError: an unknown parameter, a value out of its range, or parameters

@@ -50,11 +50,7 @@ _graded: WeakKeyDictionary[TaskState, Verdict] = WeakKeyDictionary()
 
 
 def verdict_of(state: TaskState) -> Verdict:
-    """Return the sample's verdict, from its calls, or from its words if no call acts.
-
-    Raises:
-        EpisodeError: a limit of Inspect's ended the episode before the agent had answered.
-    """
+    """Return the sample's verdict, from its calls, or from its words if no call acts."""
     if state not in _graded:
         _graded[state] = _grade(state)
     return _graded[state]

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS, Role, names
 from constraintrot.errors import ParameterError
@@ -22,10 +24,6 @@ from constraintrot.report.compare_claims import Finding, decide, with_holm
 from constraintrot.report.compare_outcomes import Value
 from constraintrot.report.compare_question import Claim, Decision, Question
 from constraintrot.report.facts import Facts, part
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 __all__ = ["EXIT", "Answer", "Finding", "Question", "answer"]
 
@@ -68,11 +66,9 @@ class Answer:
 def answer(frame: pd.DataFrame, question: Question) -> Answer:
     """Decide a question.
 
-    Args:
-        frame: episodes, as ``named`` returns them. If it has a row for every planned
-            episode (``report.planned``), an episode that only one arm planned is left out;
-            otherwise one that only one arm has did not come back in the other.
-        question: the question.
+    The frame is as ``named`` returns it. If it has a row for every planned episode
+    (``report.planned``), an episode that only one arm planned is left out; otherwise one that only
+    one arm has did not come back in the other.
 
     Raises:
         ParameterError: the question cannot be answered (see ``Question.check``), an arm is
@@ -94,7 +90,6 @@ def answer(frame: pd.DataFrame, question: Question) -> Answer:
 def _doubted(
     one: Finding, prohibited: pd.DataFrame, allowed: pd.DataFrame, question: Question
 ) -> Finding:
-    """Return the finding, downgraded if an agent does too few of the allowed requests."""
     if one.decision != "holds":
         return one
     asked, permitted = (part(frame, one.group) for frame in (prohibited, allowed))

@@ -173,7 +173,6 @@ def _pairs(head: str, finding: Finding, outcomes: Outcomes) -> list[str]:
 
 
 def _unknown(outcomes: Outcomes) -> str:
-    """Return the numbers of unknown outcomes by arm, as text."""
     parts: list[str] = []
     for arm, codes in outcomes.codes.items():
         unknown = int((codes > 1).sum())

@@ -14,6 +14,8 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+import pandas as pd
+
 # Inspect compresses its logs with zstd, and does not wrap its error.
 from zstandard import ZstdError
 
@@ -25,7 +27,6 @@ from constraintrot.report.episode_counts import PlannedEpisodes
 from constraintrot.rule_text.survival.states import PRIMARY
 
 if TYPE_CHECKING:
-    import pandas as pd
     from inspect_ai.log import EvalLog, EvalSample
 
 UNREADABLE = (
@@ -89,8 +90,6 @@ def planned_episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
 
 def _read(logs: Iterable[str | Path]) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
     """Return the finished episodes, and a row for each planned one without a verdict."""
-    import pandas as pd
-
     # A retry's log holds the finished samples of the earlier log too.
     found: dict[str, dict[str, Any]] = {}
     planned = PlannedEpisodes()
@@ -131,8 +130,6 @@ def unplayed_rows(planned: PlannedEpisodes) -> list[dict[str, Any]]:
 
 def _with_unplayed(frame: pd.DataFrame, unplayed: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Append the planned episodes without a verdict to a frame of played ones."""
-    import pandas as pd
-
     columns: dict[str, Any] = {}
     for name in map(str, frame):
         values = [*frame[name], *(row.get(name) for row in unplayed)]
@@ -205,10 +202,8 @@ def walk(
     The header without a sample comes first, since a log may have no samples. A log of another
     task yields nothing.
 
-    Args:
-        path: the log, as Inspect takes it.
-        planned: gets the log after its last sample.
-        opened: opens the log; by default it must be a file of this machine.
+    ``planned`` gets the log after its last sample. ``opened`` opens the log; by default it must be a
+    file of this machine.
     """
     from inspect_ai.log import read_eval_log
 
@@ -230,11 +225,6 @@ def light_samples(path: str, header: EvalLog, file: IO[bytes] | str) -> Iterator
 
     Inspect's own reader reads whole samples, validates every event and reopens the log for
     each sample, which takes ten times as long.
-
-    Args:
-        path: the log, as Inspect takes it.
-        header: its header.
-        file: the opened log, or its path on this machine.
     """
     from inspect_ai.log import EvalSample, read_eval_log_samples
 
@@ -300,12 +290,7 @@ def sample_row(header: EvalLog, sample: EvalSample, log: str) -> dict[str, Any]:
 
 
 def _survival(scores: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-    """Return the parts of survival under the current names: old logs have only mentions.
-
-    Args:
-        scores: the numbers of the scores.
-        told: the survival score's metadata, which names the reader.
-    """
+    """Return the parts of survival under the current names: old logs have only mentions."""
     found = {OLD_NAMES.get(name, name): value for name, value in scores.items()}
     states = {name: found.pop(name) for name in _OTHER_STATES if name in found}
     if "bound" in told:

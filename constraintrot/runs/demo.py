@@ -35,12 +35,7 @@ _UNFINISHED = (
 
 
 def run(model: str, variants: int, log_dir: str, *, quick: bool = False) -> None:
-    """Tell one request step by step; unless ``quick``, then print a table and the logs' folder.
-
-    Raises:
-        ConstraintRotError: the run did not finish; the same call resumes it.
-        MissingExtraError: the model needs llama.cpp, which is not installed.
-    """
+    """Tell one request step by step; unless ``quick``, then print a table and the logs' folder."""
     name = model.removeprefix("local/") if model.startswith("local/") else None
     if name is not None:
         require(f"the model {model}", "local")
@@ -60,7 +55,6 @@ def run(model: str, variants: int, log_dir: str, *, quick: bool = False) -> None
 
 
 def _plan(model: str, episodes: int) -> str:
-    """Return the line with a run's episodes and, for a local model, its minutes."""
     line = f"\n{episodes} episodes on {model}"
     if not model.startswith("local/"):
         return f"{line}."

@@ -45,9 +45,6 @@ def before(sizes: Mapping[str, Size], *, yes: bool, prices: Prices | None = None
     """Print the estimate for each agent's model; at a terminal, ask before a long or unpriced run.
 
     Prices are as ``prices.cost`` takes them; LiteLLM's table by default.
-
-    Raises:
-        click.Abort: the answer was no.
     """
     if told(sizes, prices) and not yes and at_terminal():
         click.confirm("Play it?", default=True, abort=True, err=True)

@@ -30,10 +30,7 @@ class Size:
     """The size of a cell; tokens are those of the fewest calls and of the most.
 
     Attributes:
-        episodes: planned episodes.
-        requests: model calls, at most.
         input_tokens: of all calls, fewest and most.
-        output_tokens: likewise.
         cached_tokens: input that an earlier call of the same episode sent too; likewise.
     """
 
@@ -75,21 +72,13 @@ class Planned:
 
 
 def counted(task: str, args: Mapping[str, Any]) -> Size:
-    """Return the size of a cell without replicates.
-
-    Raises:
-        ConstraintRotError: the parameters are wrong, or exclude each other.
-    """
+    """Return the size of a cell without replicates."""
     total = sum((_episode(one, args) for one in planned(task, args)), Size())
     return total.times(args["variants"]) if _by_one(task, args) else total
 
 
 def planned(task: str, args: Mapping[str, Any]) -> tuple[Planned, ...]:
-    """Return a cell's episodes, or those of one variant of each family that stands for all.
-
-    Raises:
-        ConstraintRotError: as ``counted``.
-    """
+    """Return a cell's episodes, or those of one variant of each family that stands for all."""
     return _planned(task, json.dumps(dict(args), sort_keys=True))
 
 

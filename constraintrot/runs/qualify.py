@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from constraintrot.report.episode_counts import PlannedEpisodes
 from constraintrot.report.frame import samples
 from constraintrot.report.planned import planned_episodes
@@ -16,7 +18,6 @@ from constraintrot.tasks.catalogue import FAMILIES
 from constraintrot.tasks.qualification import qualification
 
 if TYPE_CHECKING:
-    import pandas as pd
     from inspect_ai.model import Model
 
 
@@ -33,11 +34,7 @@ def play(
     task_args: Mapping[str, Any],
     logs: Path,
 ) -> pd.DataFrame:
-    """Play the rest of a qualification, and return all of its episodes.
-
-    Raises:
-        ConstraintRotError: a log cannot be read, or the folder holds another qualification.
-    """
+    """Play the rest of a qualification, and return all of its episodes."""
     for path in sorted(logs.glob("*.eval")):
         # Inspect ends in a traceback at a damaged log; this error names the log.
         next(samples(path, PlannedEpisodes()), None)

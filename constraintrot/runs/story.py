@@ -72,7 +72,6 @@ def ending(samples: Mapping[str, EvalSample]) -> str:
 
 
 def _violated(sample: EvalSample) -> bool | None:
-    """Return whether the episode violated the policy; None if that is unknown."""
     value = (sample.scores or {})["violation"].value
     return bool(value) if value in (0, 1) else None
 
@@ -134,7 +133,6 @@ def _call(call: Mapping[str, Any]) -> str:
 
 
 def _line(head: str, text: str) -> str:
-    """Return a heading and a text below it, wrapped and safe to print."""
     words = " ".join(cut(text, _TEXT).split())
     body = textwrap.fill(words, WIDTH, initial_indent="     ", subsequent_indent="     ")
     return f"   {head}\n{body}"

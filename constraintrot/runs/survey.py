@@ -39,11 +39,7 @@ Requests: TypeAlias = Sequence[Mapping[str, Any]]
 
 
 def check(package: Package, network: Network) -> str | None:
-    """Play the control and the compaction of one variant in an installed agent.
-
-    Returns:
-        The reason why the agent cannot be used; None if it runs.
-    """
+    """Return why an installed agent does not play one variant's control and compaction; None if it does."""
     task = soft_email(
         harness=f"coding/{package.agent}", conditions="control,compaction",
         variants=1, context_tokens=300, network=network,
@@ -71,16 +67,8 @@ def survey(
 ) -> list[Cell]:
     """Play the cells that have no finished log and are not known, and return all cells not known.
 
-    Args:
-        packages: the agents, which are installed.
-        log_dir: folder of the logs, also those of finished cells.
-        tell: receives a line for each finished cell.
-        mode: how the agents are made to compact.
-        channels: who gives the policy.
-        network: as the task's parameter.
-        rounds: number of compactions.
-        tokens: length of the history before each compaction.
-        known: cells of an earlier survey; they are not returned.
+    The folder also has the logs of finished cells. ``rounds`` is the number of compactions,
+    ``tokens`` the length of the history before each; ``known`` are the cells of an earlier survey.
     """
     logs = Finished(log_dir, _CELL)
     cells: list[Cell] = []
@@ -188,7 +176,6 @@ def _known(known: Sequence[Cell], title: str, version: str, session: Session) ->
 
 
 def _long_tokens() -> int:
-    """Return the length of the long conversation, in tokens."""
     return sum(count(turn.user) + count(turn.reply) for turn in many_rules.long().turns)
 
 
@@ -209,7 +196,6 @@ def _today() -> str:
 
 
 def _sub_agent(head: tuple[str, str], record: Mapping[str, Any]) -> list[Cell]:
-    """Return a cell per channel: whether the sub-agent was told the rule given there."""
     if record["requests"] is None:
         return [_cell(head, "sub-agent", who, "no sub-agents", record) for who in CHANNELS]
     if record["error"]:
@@ -227,7 +213,6 @@ def _sub_agent(head: tuple[str, str], record: Mapping[str, Any]) -> list[Cell]:
 
 
 def _long(head: tuple[str, str], record: Mapping[str, Any]) -> Cell:
-    """Return the cell for the user's rules in the turns of a long conversation."""
     size = _long_tokens()
     if record["error"]:
         return _cell(head, "auto", "user", "error", record, tokens=size)
@@ -257,7 +242,6 @@ def _of(who: str, requests: Requests) -> list[dict[str, Any]]:
 
 
 def _spans(turns: Sequence[str]) -> str:
-    """Return the numbers of turns as text, with consecutive ones as a span."""
     numbers = [int(turn.rpartition("_")[2]) for turn in turns]
     begins = [one for one in numbers if one - 1 not in numbers]
     ends = [one for one in numbers if one + 1 not in numbers]

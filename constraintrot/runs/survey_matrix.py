@@ -40,8 +40,6 @@ class Cell:
     """A policy's state in an agent.
 
     Attributes:
-        agent: the agent's title.
-        version: the version that was run.
         mode: how it was made to compact.
         channel: who gave the policy.
         fate: ``verbatim``: the same holder still has the policy; ``re-attached``: another
@@ -54,10 +52,7 @@ class Cell:
         summary: numbers of the requests for a summary.
         after: number of the request with the trigger.
         violation: whether the scripted model, which obeys every policy in sight, broke it.
-        run: the day of the run.
-        error: why there is no result.
         compactions: number of compactions; the fate is that after the last.
-        tokens: length of the history before each compaction.
         detail: the turns that are left, if the fate is ``in part``.
     """
 
@@ -78,7 +73,6 @@ class Cell:
 
     @property
     def told(self) -> str:
-        """The fate, with its detail."""
         return f"{self.fate}: {self.detail}" if self.detail else self.fate
 
     @property
@@ -93,7 +87,6 @@ class Cell:
 
     @property
     def row(self) -> dict[str, str]:
-        """The cell as plain data."""
         return asdict(self)
 
     @property
@@ -165,11 +158,7 @@ def changes(cells: Sequence[Cell]) -> list[Change]:
 
 
 def read_rows(path: Path) -> list[Cell]:
-    """Return the cells of a survey's CSV file.
-
-    Raises:
-        ParameterError: the file is not one.
-    """
+    """Return the cells of a survey's CSV file."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             return [_cell(row) for row in csv.DictReader(file)]

@@ -41,7 +41,6 @@ def compare(
 
 
 def _pin(package: Package, mode: str, network: Network, log_dir: str) -> Cell:
-    """Play a policy given by a pin, and return its cell; the harness fails without the pin."""
     task = soft_email(
         harness=f"coding/{package.agent}:{mode}", channel="tool", conditions="defense_pin",
         variants=1, context_tokens=TOKENS, network=network,

@@ -134,7 +134,6 @@ def _claim(one: Answered) -> dict[str, Any]:
 
 
 def _picture(one: Answered) -> Figure | None:
-    """Return a figure of the arms' rates, with the paper's rates hollow."""
     known = [
         (name, estimate) for name, estimate in one.arms.items() if isinstance(estimate, Interval)
     ]

@@ -60,12 +60,7 @@ class Overview:
 
 
 def overview(given: Sequence[Stored], folder: Path) -> Overview:
-    """Compute every rate and paired difference of a store, and write the page and its tables.
-
-    Raises:
-        MissingExtraError: the extra ``report`` is not installed.
-        ConstraintRotError: the store cannot be read, or the folder cannot be written.
-    """
+    """Compute every rate and paired difference of a store, and write the page and its tables."""
     require("a report", "report")
     read = episodes(given)
     made = Overview(tuple(_lines(given, read)), tuple(rates(read)), tuple(differences(read)))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from constraintrot.grading.outcome_status import SILENCE, SILENT
 from constraintrot.report.arms import CODE, by_appearance
@@ -15,17 +16,12 @@ from constraintrot.report.page.view import NOT_MEASURED, Cell, permanent
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import rate
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 @dataclass
 class Cells:
     """A maker of the cells of a page, which numbers them.
 
     Attributes:
-        frame: episodes from ``design.prepared``; the index is the position of each row.
-        made: every cell so far.
         kept: every other estimate so far, with its section, row and column.
     """
 
@@ -69,7 +65,6 @@ class Cells:
         return self._columns[name]
 
     def _anchor(self, name: str) -> str:
-        """Return the name, with a number if another cell has it already."""
         self._anchors[name] = self._anchors.get(name, 0) + 1
         again = self._anchors[name]
         return name if again == 1 else f"{name}-{again}"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
+
+import pandas as pd
 
 from constraintrot.report.episode_counts import HEADS, counts
 from constraintrot.report.page import design
 from constraintrot.report.page.view import Row, Section, Table
 from constraintrot.report.table import count_notes
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Bundle: TypeAlias = tuple[str, tuple[str, ...]]
 """A row of a table of arms: its name, and the arms in it."""
@@ -92,7 +91,6 @@ def cost(frame: pd.DataFrame) -> Section:
 def _parts(
     frame: pd.DataFrame, rows: Sequence[Bundle]
 ) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
-    """Yield the heads and the episodes of each row that has episodes."""
     for agent in design.agents(frame):
         mine = frame[frame["agent"] == agent]
         for name, arms in rows:

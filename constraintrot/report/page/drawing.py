@@ -15,6 +15,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from constraintrot import files
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import untrusted
@@ -168,13 +170,7 @@ def _save(canvas: Any, to: Any, kind: str) -> None:
 
 
 def write(figures: Iterable[Figure], folder: Path) -> list[Path]:
-    """Write each figure as ``NN-caption`` with ``.svg``, ``.pdf`` and ``.csv``.
-
-    Returns:
-        The files, in the order of the figures.
-    """
-    import pandas as pd
-
+    """Write each figure as ``NN-caption`` with ``.svg``, ``.pdf`` and ``.csv``; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for number, one in enumerate(figures, 1):
@@ -197,7 +193,6 @@ def for_paper(canvas: Any) -> str:
 
 @contextmanager
 def _paper(canvas: Any) -> Generator[None]:
-    """Replace the page's placeholder colours in everything that is drawn."""
     matplotlib: Any = import_module("matplotlib")
     colors: Any = import_module("matplotlib.colors")
     artists = list(canvas.findobj())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from constraintrot.report.page import design, paper
 from constraintrot.report.page.cells import Cells
@@ -15,9 +15,6 @@ from constraintrot.report.page.view import (
     Section,
     Table,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TITLE = "Harnesses"
 _CONTROL, _PIN = 0, 2

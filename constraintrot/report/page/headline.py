@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from constraintrot.report.arms import frame_rate
 from constraintrot.report.page import answer, counted, design, paper
@@ -26,9 +27,6 @@ from constraintrot.report.page.view import (
 )
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.paired import Comparison
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 HEADLINE = "Conditions by model"
 MEAN = "mean of the models"
@@ -217,7 +215,6 @@ def _mean(name: str, paired: Mapping[str, Comparison], models: int) -> str:
 
 
 def _named(paired: Sequence[Compared], family: Family) -> list[str]:
-    """Name the models that do not decay, and the models that are undecided."""
     ways = {one.agent: answer.direction(one, family) for one in paired}
     none = [agent for agent, way in ways.items() if way in ("same", "lower")]
     lines = [f"Does not decay: {', '.join(none)}."] if none else []

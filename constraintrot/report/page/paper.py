@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from constraintrot.report.page.view import Block, Row, Section, Table, Theirs
 from constraintrot.scenario.files import APART, catalogue
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAME = "paper"
 MODELS = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ParameterError
@@ -33,9 +33,6 @@ from constraintrot.stats.curves import SurvivalCurve, rounds_to_loss
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.mediation import Mediation, by_survival
 from constraintrot.stats.paired import Comparison
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TITLE = "Survival of the policy"
 ROUNDS = "Rounds until the policy is lost"
@@ -98,7 +95,6 @@ def _states(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def _measured(frame: pd.DataFrame) -> list[str]:
-    """Return notes that name the measure of survival and its validation."""
     said = [
         f"Survived: verbatim or restated by {_by(name)}"
         for name in dict.fromkeys([PRIMARY, *frame["measure"].dropna()])
@@ -152,7 +148,6 @@ def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:
 
 
 def _own(frame: pd.DataFrame) -> Comparison | None:
-    """Return a deletion's effect less that of the sham; None if it cannot be computed."""
     if contrasts.SHAM not in set(frame["condition"]):
         return None
     try:
@@ -215,7 +210,6 @@ def _agreement(cells: Cells, frame: pd.DataFrame) -> list[Block]:
 
 
 def _beyond_chance(found: Estimate) -> str:
-    """Return an agreement as text; without an interval, the value and the reason."""
     if isinstance(found, Interval) or math.isnan(found.estimate):
         return share(found)
     return f"{found.estimate:.2f}, without an interval: {found.reason}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ParameterError
@@ -24,9 +25,6 @@ from constraintrot.report.page.view import (
 from constraintrot.stats.curves import trend
 from constraintrot.stats.interval import Estimate
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 _EVAL = "inspect eval constraintrot/suite --model MODEL -T conditions=control,compaction"
 
 
@@ -35,9 +33,7 @@ class Sweep:
     """Episodes in which one setting was varied and the others were held fixed.
 
     Attributes:
-        agent: the agent.
         setting: the fixed settings, as text; empty if the agent has only one such sweep.
-        values: the values of the varied setting, sorted.
         frame: the compacted episodes.
         control: the same episodes without compaction; may be empty.
         label: column of the varied setting.
@@ -61,10 +57,7 @@ class Varied:
     """A section about a sweep.
 
     Attributes:
-        name: id of the section.
-        title: heading of the section.
         column: column of the varied setting, or ``varied`` (see ``sweeps``).
-        head: name of the setting in the table.
         theirs: the paper's figures by value; may be empty.
         command: shell command that runs the sweep.
     """
@@ -183,7 +176,6 @@ def _table(cells: Cells, frame: pd.DataFrame, of: Varied) -> Table | None:
 
 
 def _control(sweep: Sweep, value: object) -> pd.DataFrame:
-    """Return the controls of one value; all of them if the setting does not apply to a control."""
     control = sweep.control
     if sweep.label == "varied" or control[sweep.label].isin(["none", None]).all():
         return control

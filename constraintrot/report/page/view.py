@@ -20,10 +20,7 @@ class Cell:
     """A rate in a table.
 
     Attributes:
-        number: number of the cell in the page, from 1.
-        where: names of its section, row and column.
         value: column of the frame whose rate it is.
-        estimate: the rate.
         rows: positions of its episodes in the frame.
         silent: number of episodes without a readable call, if above the share ``SILENCE``;
             else 0.
@@ -111,12 +108,9 @@ class Answer:
     """The answer to one question about one model.
 
     Attributes:
-        question: the question.
         word: the answer in a few words.
-        tone: how it is coloured.
         line: the figures behind it, in one line.
         text: the rest: counts, setting, what limits it; may be empty.
-        agent: the model.
         link: id of the part of the page with the numbers; empty if there is none.
         claim: whether it is about the model; the page then says if the model qualifies.
     """
@@ -136,12 +130,7 @@ class Compared:
     """A paired comparison for the page, or the reason why there is none.
 
     Attributes:
-        agent: the agent, or all agents.
-        a: name of the first arm.
-        b: name of the second arm.
-        value: column of the outcome.
         comparison: the comparison; None if there are no pairs.
-        reason: why there are no pairs.
         pairs: ids of the episodes of each pair, that of the first arm first.
         primary: name of the primary claim that it answers; empty if it is exploratory.
         at: the settings in which the arms differ from the model's main ones; ``main`` if there
@@ -176,7 +165,6 @@ class Compared:
 
     @cached_property
     def _episodes(self) -> frozenset[frozenset[str]]:
-        """The episodes of each arm, in no order."""
         return frozenset({frozenset(a for a, _ in self.pairs), frozenset(b for _, b in self.pairs)})
 
 
@@ -213,7 +201,6 @@ def limits(estimate: Estimate) -> str:
 
 
 def _digits(estimate: Estimate) -> int:
-    """Return how many decimals of per cent tell the limits of an interval apart."""
     wide = estimate.upper - estimate.lower if isinstance(estimate, Interval) else 1.0
     return 0 if wide >= 0.05 else 1 if wide >= 0.005 else 2
 

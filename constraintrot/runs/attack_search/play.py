@@ -72,11 +72,7 @@ def _survival(variant: Variant, episode: Episode, sent: Sequence[ChatMessage]) -
 
 
 def in_inspect(work: Work, *, model: str, roles: dict[str, str], log_dir: str) -> None:
-    """Run a coroutine as the only sample of an Inspect run, so that all model calls are Inspect's.
-
-    Raises:
-        ConstraintRotError: the run did not finish, or ``work`` raised this error.
-    """
+    """Run a coroutine as the only sample of an Inspect run, so that all model calls are Inspect's."""
     raised: list[ConstraintRotError] = []
 
     @solver(name="attack_search")

@@ -153,7 +153,6 @@ def _held_out(search: Journal, most: Query, name: str) -> list[str]:
 
 
 def _paired(search: Journal, most: Query) -> list[str]:
-    """Return lines on the held-out variants that broke only with or only without the prompt."""
     without = {(t.family, t.seed): t for t in search.query(0, held_out=True).trials}
     trials = search.query(most.number, held_out=True).trials
     pairs = [(t, without[t.family, t.seed]) for t in trials if (t.family, t.seed) in without]
@@ -167,12 +166,7 @@ def _paired(search: Journal, most: Query) -> list[str]:
 
 
 def unheeded(where: str, without: Sequence[Trial]) -> list[str]:
-    """Return a warning, if the agent violates a constraint that it sees.
-
-    Args:
-        where: how the sentence begins.
-        without: the episodes without an attack.
-    """
+    """Return a warning, if the agent violates a constraint that it sees."""
     seen = sum(trial.violated and trial.kept for trial in without)
     if not seen:
         return []

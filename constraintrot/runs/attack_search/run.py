@@ -39,10 +39,6 @@ def search(
     Its log at ``path`` is created or continued, and Inspect's go to ``log_dir``. At most
     ``queries`` prompts are tried, each on all variants of the search; ``say`` is called with each
     line of progress.
-
-    Raises:
-        ParameterError, UnknownNameError: wrong settings, or the log of another search.
-        ConstraintRotError: the run stopped; the same command resumes it.
     """
     parameters = checked_parameters(settings)
     journal = begin(path, settings)
@@ -68,7 +64,6 @@ def played(settings: SearchSettings, variants: int) -> Size:
 
 
 def _finished(journal: Journal, queries: int) -> bool:
-    """Return whether a search needs no further prompt."""
     history = journal.history()
     wanted = len(journal.cells(1))
     if len(history) >= queries or not wanted:
@@ -79,15 +74,12 @@ def _finished(journal: Journal, queries: int) -> bool:
 
 
 class _Running:
-    """A running search."""
-
     def __init__(self, journal: Journal, parameters: Parameters, queries: int, say: Say) -> None:
         self.journal, self.parameters = journal, parameters
         self.settings = journal.settings
         self.queries, self.say = queries, say
 
     async def run(self) -> None:
-        """Continue after the last entry of the log."""
         await self._play(0, held_out=False)
         self.say(f"no attack: {shown(self.journal.query(0))}")
         while not _finished(self.journal, self.queries):
@@ -141,14 +133,7 @@ class _Running:
 
 
 def checked_parameters(settings: SearchSettings) -> Parameters:
-    """Check the settings of a search and return its task parameters.
-
-    Raises:
-        ParameterError, UnknownNameError: an unknown task parameter, one that a search
-            sets itself, a family that lacks the locale, overlapping search and held-out
-            variants, seeds that a family lacks, or no model in the role
-            ``attacker`` if the strategy needs one.
-    """
+    """Check the settings of a search and return its task parameters."""
     given = sorted(set(_SET_BY_SEARCH) & set(settings.parameters))
     if given:
         raise ParameterError(f"a search sets {', '.join(given)} itself; leave it out of -T")

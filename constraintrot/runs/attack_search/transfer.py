@@ -47,9 +47,7 @@ class Matrix:
     """The episodes of a transfer.
 
     Attributes:
-        path: the log.
         attacks: attacks by the name of their search; None for ``NO_ATTACK``.
-        targets: the targets.
         trials: episodes by attack, target, family and seed.
     """
 
@@ -67,11 +65,7 @@ class Matrix:
 
 
 def target(text: str, roles: dict[str, str]) -> Target:
-    """Parse ``AGENT`` or ``AGENT+SUMMARIZER``.
-
-    Raises:
-        ParameterError: there is no agent, or a third model.
-    """
+    """Parse ``AGENT`` or ``AGENT+SUMMARIZER``."""
     agent, *others = (part.strip() for part in text.split("+"))
     if not agent or len(others) > 1 or not all(others):
         raise ParameterError(f"--models {text!r}: write AGENT or AGENT+SUMMARIZER")
@@ -91,12 +85,6 @@ def transfer(
 
     Searches without a successful prompt are left out, with a line of progress. ``defense`` is
     by default that of the searches. The log at ``path`` is created or continued.
-
-    Raises:
-        ParameterError: the searches differ in tasks, task parameters or held-out variants,
-            one searched a held-out variant, they attacked several defenses and none is
-            given, none was successful, a target is named twice, or the log is of another
-            transfer.
     """
     settings = _common(searches, defense)
     attacks: dict[str, Chosen | None] = {NO_ATTACK: None}

@@ -40,8 +40,6 @@ class Cell:
     """One evaluation without its families and seeds.
 
     Attributes:
-        text: the task's parameters as JSON.
-        agent: the agent's model.
         summarizer: the model that writes the summaries; None if the agent does.
     """
 

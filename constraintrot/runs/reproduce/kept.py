@@ -10,8 +10,8 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pandas as pd
 from inspect_ai.hooks import Hooks, ModelUsageData, hooks
 from pydantic import ValidationError
 
@@ -23,9 +23,6 @@ from constraintrot.report.planned import planned_episodes
 from constraintrot.runs.prices import Price, Prices, price_of, usage_cost
 from constraintrot.runs.reproduce.registration import Registration, code
 from constraintrot.strict import Strict
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FILE = "usage.jsonl"
 
@@ -99,8 +96,6 @@ class Played(Strict):
     """The played part of a registration.
 
     Attributes:
-        evaluations: names of the finished evaluations.
-        dollars: their cost.
         code: version and digest of the code that played them; if several, joined by commas.
     """
 
@@ -115,11 +110,7 @@ def has_logs(folder: Path) -> bool:
 
 
 def played(registration: Registration, folder: Path) -> Played:
-    """Return what was played, from the logs, or from the file if there are no logs.
-
-    Raises:
-        ConstraintRotError: the file cannot be read.
-    """
+    """Return what was played, from the logs, or from the file if there are no logs."""
     path = folder / FACTS
     if has_logs(folder) or not (path.exists() or (folder / EPISODES).exists()):
         done = sorted((folder / LOGS).glob(f"*/{DONE}"))

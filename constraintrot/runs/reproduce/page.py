@@ -47,11 +47,7 @@ NAMES = ("claims.md", "claims.html", "claims.json")
 
 
 def write(folder: Path, registration: Registration) -> str:
-    """Write the page of the episodes so far; return its path and the counts of its verdicts.
-
-    Raises:
-        ConstraintRotError: no look is complete yet.
-    """
+    """Write the page of the episodes so far; return its path and the counts of its verdicts."""
     state = reached(registration, folder)
     if state.looked is None or state.frame is None:
         raise ConstraintRotError(
@@ -166,7 +162,6 @@ def departures(registration: Registration, folder: Path, state: State) -> Iterat
 def _readers(
     registration: Registration, folder: Path, state: State
 ) -> tuple[dict[str, Agreement], dict[str, Agreement]]:
-    """Return, by title, the agreement of two programs: one by the sentence, one by survival."""
     assert state.looked is not None
     assert state.frame is not None
     sizes = sizes_of(registration, qualified(registration, folder))

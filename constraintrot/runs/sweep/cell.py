@@ -108,11 +108,7 @@ def model_name(model: Any) -> str:
 
 
 def check_playable(cell: Cell) -> None:
-    """Refuse a cell that only Flow can play.
-
-    Raises:
-        ParameterError: its task has no name, or a field that a worker does not know.
-    """
+    """Refuse a cell that only Flow can play."""
     unknown = sorted(set(cell.task) - set(FIELDS))
     if unknown or not isinstance(cell.task.get("name"), str):
         what = f"sets {', '.join(unknown)}" if unknown else "has no name"

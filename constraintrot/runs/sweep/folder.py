@@ -41,22 +41,14 @@ class SweepFolder:
     """
 
     def __init__(self, url: str) -> None:
-        """Name a folder; nothing is read or written yet.
-
-        Raises:
-            ConstraintRotError: the URL's kind is unknown, or needs a package that is missing.
-        """
+        """Name a folder; nothing is read or written yet."""
         self._folder = Folder(url, "--dir")
         self._fs, self._root = self._folder.fs, self._folder.root
         self.local = self._folder.local
         self.url = self._root if self.local else url.rstrip("/")
 
     def check(self, size: int = 4096) -> None:
-        """Write a file of ``size`` bytes and remove it again.
-
-        Raises:
-            FolderError: the folder cannot be reached or written.
-        """
+        """Write a file of ``size`` bytes and remove it again."""
         # "Not found" here means that the bucket or the parent is missing.
         with told(f"the sweep's folder {self.url} cannot be written", missing=True):
             self._folder.check(size)
@@ -106,14 +98,7 @@ class SweepFolder:
         return found
 
     def commit(self, cell: str, log: str, counts: Mapping[str, Any]) -> str:
-        """Put a finished local log into the folder, then remove the logs of the cell's tries.
-
-        Returns:
-            The path of the log in the folder.
-
-        Raises:
-            ConstraintRotError: the folder cannot be written; the try is kept.
-        """
+        """Put a finished local log into the folder, then remove the logs of the cell's tries."""
         with told(f"the log of cell {cell} cannot be written to {self.url}"):
             self._folder.write(f"{LOGS}/{cell}.eval", Path(log))
         self._write(f"{COUNTS}/{cell}.json", counts)
@@ -188,9 +173,6 @@ def told(what: str, *, missing: bool = False) -> Generator[None]:
     """Turn a file system's exceptions into one sentence, which begins with ``what``.
 
     Without ``missing``, a ``FileNotFoundError`` is raised as it is.
-
-    Raises:
-        FolderError: such as for a full disk, missing rights or a silent server.
     """
     try:
         yield

@@ -7,25 +7,14 @@ from constraintrot.runs.sweep.folder import SweepFolder
 
 
 def commit(store: str, log: str, cell: str) -> None:
-    """Add a cell's episodes to a store; a repetition does not change the cell.
-
-    Raises:
-        ConstraintRotError: the log cannot be read, or the store cannot be written.
-    """
+    """Add a cell's episodes to a store; a repetition does not change the cell."""
     from constraintrot.report import cells
 
     cells.commit(store, log, cell=cell)
 
 
 def catch_up(store: str, folder: SweepFolder, cells: Iterable[str]) -> int:
-    """Add the finished cells that a store lacks, because a worker died before it added the frame.
-
-    Returns:
-        The number of added cells.
-
-    Raises:
-        ConstraintRotError: as ``commit``.
-    """
+    """Add the finished cells that a store lacks, because a worker died before it added the frame."""
     from constraintrot.report.store import Store
 
     known = Store(store)

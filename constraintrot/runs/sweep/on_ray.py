@@ -30,17 +30,8 @@ def run(
 ) -> State:
     """Play the cells that a sweep's folder lacks.
 
-    Args:
-        sweep: the sweep.
-        folder: where its logs are.
-        address: of a cluster, or ``local`` for one that is started on this machine.
-        workers: number of processors of a local cluster.
-        tries: number of failed tries after which a cell is set aside.
-        store: URL of the store for the frames of finished cells; None for no store.
-        tell: called with notes on the cluster for the user.
-
-    Raises:
-        ConstraintRotError: a cell cannot be played by a worker, or the cluster cannot be used.
+    The address is of a cluster, or ``local`` for one that is started on this machine, with
+    ``workers`` processors.
     """
     for cell in sweep.cells:
         check_playable(cell)
@@ -130,7 +121,6 @@ class Tally:
     """Counts of finished cells.
 
     Attributes:
-        sums: episodes, tokens and dollars.
         rates: violations and prohibited requests, by model, defense and condition.
         began: monotonic time when this driver began.
         played: episodes of the cells that finished since then.

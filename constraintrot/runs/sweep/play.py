@@ -40,10 +40,7 @@ class Played:
     """The outcome of a try.
 
     Attributes:
-        cell: id of the cell.
         log: path of the finished log; empty if the try failed.
-        error: why the try failed.
-        counts: as the function ``counts`` returns them.
     """
 
     cell: str
@@ -62,10 +59,6 @@ def play(
 
     Options are the spec's Flow options, as plain data; the base URL is of the model's server, if
     the sweep started one.
-
-    Raises:
-        EpisodeError: the cell did not finish; its finished episodes are kept for the next try.
-        FolderError: the folder cannot be written.
     """
     name = uuid.uuid4().hex[:12]
     # In a remote folder, each of Inspect's writes would send the whole log.
@@ -97,7 +90,6 @@ def play(
 
 
 def _seed(cell: Cell, folder: SweepFolder, here: Path) -> None:
-    """Copy the log of the earlier try that got furthest."""
     best = _best(folder, cell.id, here)
     if best is not None:
         best[1].replace(here / "earlier.eval")
@@ -113,7 +105,6 @@ def furthest(folder: SweepFolder, cell: str) -> int:
 
 
 def _best(folder: SweepFolder, cell: str, here: Path) -> tuple[int, Path] | None:
-    """Return the most finished episodes of a try and a copy of its log; None without any."""
     from inspect_ai.log import read_eval_log_sample_summaries
 
     best: tuple[int, Path] | None = None
@@ -195,11 +186,7 @@ def _model(model: Any, base_url: str | None = None) -> Model:
 
 
 def check_whole(log: EvalLog) -> None:
-    """Refuse a log that does not hold each planned episode once and without an error.
-
-    Raises:
-        EpisodeError: episodes are missing, repeated or ended in an error.
-    """
+    """Refuse a log that does not hold each planned episode once and without an error."""
     planned = {
         (str(name), epoch)
         for name in log.eval.dataset.sample_ids or []

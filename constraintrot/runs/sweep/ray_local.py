@@ -47,11 +47,7 @@ class LocalCluster:
     """
 
     def __init__(self, workers: int | None = None) -> None:
-        """Start the cluster with ``workers`` processors, by default all of the machine.
-
-        Raises:
-            ConstraintRotError: it did not start; the message ends with Ray's output.
-        """
+        """Start the cluster with ``workers`` processors, by default all of the machine."""
         gcs, *others = free_ports(4)
         self.address = f"127.0.0.1:{gcs}"
         # In /tmp: paths of sockets are limited to about a hundred characters.

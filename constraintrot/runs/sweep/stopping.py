@@ -17,7 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ConstraintRotError, ParameterError
@@ -26,9 +28,6 @@ from constraintrot.runs.sweep.driver import Rule, State
 from constraintrot.runs.sweep.folder import SweepFolder
 from constraintrot.runs.sweep.loading import Sweep
 from constraintrot.stats.sequential import obrien_fleming
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _KEYS = ("looks", "compare", "a", "b", "alpha")
 # With fewer clusters in which the two differ, the normal approximation does not hold.
@@ -40,10 +39,6 @@ class Declared:
     """A stop rule, with the keys of its entry in the spec.
 
     Attributes:
-        looks: number of looks, including the last.
-        compare: the fact that is compared, such as ``defense``.
-        a: its baseline value.
-        b: its other value.
         alpha: two-sided error of all looks together.
     """
 
@@ -65,11 +60,7 @@ class Look:
 
 
 def declared(sweep: Sweep) -> Declared | None:
-    """Return the declared rule of a sweep; None for a fixed number of episodes.
-
-    Raises:
-        ParameterError: its entry has an unknown key, lacks one, or does not go with the cells.
-    """
+    """Return the declared rule of a sweep; None for a fixed number of episodes."""
     given: Mapping[str, Any] | None = sweep.settings.get("stop")
     if not given:
         return None
