@@ -128,7 +128,7 @@ def agents_check(
 
 def _check_latest(names: tuple[str, ...], network: Network, earlier: Path | None) -> int:
     from constraintrot.coding_agents.install import install, kept, newest
-    from constraintrot.runs import survey_matrix, versions
+    from constraintrot.runs import survey, survey_matrix
 
     failed = False
     known = survey_matrix.read_rows(earlier) if earlier else ()
@@ -144,7 +144,7 @@ def _check_latest(names: tuple[str, ...], network: Network, earlier: Path | None
             continue
         click.echo(f"{package.title} {newer.version}  {install(newer).program}")
         tell = partial(click.echo, err=True)
-        changed = versions.compare(package, newer, tell, network=network, known=known)
+        changed = survey.compare(package, newer, tell, network=network, known=known)
         for change in changed:
             click.echo(f"  {change.line}")
             failed |= change.lost

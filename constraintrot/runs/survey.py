@@ -20,14 +20,25 @@ from inspect_ai.log import EvalLog
 
 from constraintrot import files
 from constraintrot.coding_agents import install
-from constraintrot.coding_agents.catalogue import Package
+from constraintrot.coding_agents.catalogue import Package, instead
 from constraintrot.coding_agents.drivers import DRIVERS
 from constraintrot.errors import ConstraintRotError
 from constraintrot.evaluation.play_settings import Network
 from constraintrot.harnesses.coding import many_rules
 from constraintrot.runs import play
 from constraintrot.runs.play import Finished
-from constraintrot.runs.survey_matrix import CHANNELS, HEADINGS, TOKENS, Cell, Fate, is_known
+from constraintrot.runs.survey_matrix import (
+    CHANNELS,
+    HEADINGS,
+    PIN,
+    TOKENS,
+    Cell,
+    Change,
+    Fate,
+    changes,
+    fate,
+    is_known,
+)
 from constraintrot.tasks.catalogue import soft_email
 from constraintrot.tokens import count
 
@@ -150,25 +161,6 @@ def read(package: Package, version: str, mode: str, channel: str, log: EvalLog) 
     )
 
 
-def fate(
-    before: Sequence[dict[str, Any]], summaries: Sequence[dict[str, Any]], after: dict[str, Any]
-) -> Fate:
-    """Return the policy's state after the compaction."""
-    known = {_holder(one) for request in before for one in request["policy_in"]}
-    if known & {_holder(one) for one in after["policy_in"]}:
-        return "verbatim"
-    if after["policy_in"]:
-        return "re-attached"
-    if any(request["policy_in"] for request in summaries):
-        return "summarizer only"
-    return "dropped" if known else "not given"
-
-
-def _holder(holding: str) -> str:
-    """Return the holder of a policy; all versions of a system prompt are one holder."""
-    return "system" if holding.startswith("system ") else holding
-
-
 def _known(known: Sequence[Cell], title: str, version: str, session: Session) -> bool:
     if session == "sub-agent":
         return is_known(known, title, version, session, CHANNELS[0])
@@ -261,3 +253,41 @@ def _cell(
     return Cell(
         title, version, mode, channel, fate, run=record["run"], error=record["error"], **given
     )
+
+
+def compare(
+    package: Package,
+    newer: Package,
+    tell: Callable[[str], None],
+    *,
+    channels: Sequence[str] = CHANNELS,
+    network: Network = "none",
+    known: Sequence[Cell] = (),
+) -> list[Change]:
+    """Play the survey's rows, and one with a pin, in two installed versions of an agent.
+
+    ``package`` is the version that was tried. Its rows in ``known``, an earlier survey, are not
+    played again.
+    """
+    cells = [one for one in known if (one.agent, one.version) == (package.title, package.version)]
+    mode = package.modes[0]
+    with tempfile.TemporaryDirectory() as folder:
+        for version in (package, newer):
+            with instead(version):
+                cells += survey(
+                    [version], folder, tell, mode=mode, channels=channels, network=network,
+                    known=tuple(cells),
+                )  # fmt: skip
+                cells.append(_pin(version, mode, network, folder))
+                tell(f"{version.title} {version.version}, pin: {cells[-1].told}")
+    return changes(cells)
+
+
+def _pin(package: Package, mode: str, network: Network, log_dir: str) -> Cell:
+    task = soft_email(
+        harness=f"coding/{package.agent}:{mode}", channel="tool", conditions="defense_pin",
+        variants=1, context_tokens=TOKENS, network=network,
+    )  # fmt: skip
+    log = play.once(task, model=MODEL, log_dir=log_dir)
+    cell = read(package, package.version, mode, PIN, log)
+    return cell if cell.fate == "error" else replace(cell, fate="held")

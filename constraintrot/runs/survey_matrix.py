@@ -96,6 +96,25 @@ class Cell:
         return f"#{self.before}{summary} -> #{self.after}" if self.after else ""
 
 
+def fate(
+    before: Sequence[dict[str, Any]], summaries: Sequence[dict[str, Any]], after: dict[str, Any]
+) -> Fate:
+    """Return the policy's state after the compaction."""
+    known = {_holder(one) for request in before for one in request["policy_in"]}
+    if known & {_holder(one) for one in after["policy_in"]}:
+        return "verbatim"
+    if after["policy_in"]:
+        return "re-attached"
+    if any(request["policy_in"] for request in summaries):
+        return "summarizer only"
+    return "dropped" if known else "not given"
+
+
+def _holder(holding: str) -> str:
+    """Return the holder of a policy; all versions of a system prompt are one holder."""
+    return "system" if holding.startswith("system ") else holding
+
+
 def is_known(
     known: Sequence[Cell],
     title: str,

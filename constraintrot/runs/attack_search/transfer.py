@@ -20,9 +20,8 @@ from constraintrot.attacks.search_results.journal import Journal
 from constraintrot.attacks.search_results.trial import SearchSettings, Trial, as_attack, best
 from constraintrot.errors import ParameterError
 from constraintrot.report.tables import Table
-from constraintrot.runs.attack_search.play import in_inspect, play
 from constraintrot.runs.attack_search.report import rate, unheeded
-from constraintrot.runs.attack_search.run import checked_parameters, played
+from constraintrot.runs.attack_search.run import checked_parameters, in_inspect, play, played
 from constraintrot.runs.plan import Size
 
 FORMAT = "constraintrot-attack-transfer"

@@ -184,3 +184,21 @@ def told(what: str, *, missing: bool = False) -> Generator[None]:
         # Object stores raise their own classes.
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise FolderError(f"{what}: {str(why).rstrip('.')}; {_KEPT}") from error
+
+
+def catch_up(store: str, folder: SweepFolder, cells: Iterable[str]) -> int:
+    """Add the finished cells that a store lacks, because a worker died before it added the frame."""
+    from constraintrot.report.cells import commit
+    from constraintrot.report.store import Store
+
+    known = Store(store)
+    there = {one.cell for one in known.commits()} if known.exists else set[str]()
+    lacking = sorted(set(cells) & folder.finished() - there)
+    try:
+        for cell in lacking:
+            commit(store, folder.log(cell), cell=cell)
+    except ConstraintRotError as error:
+        raise ConstraintRotError(
+            f"{error}; the logs are whole, and the same command adds what the store lacks"
+        ) from error
+    return len(lacking)

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.runs.sweep import frames
+from constraintrot.report.cells import commit
 from constraintrot.runs.sweep.budgets import RateBudget, share
 from constraintrot.runs.sweep.cell import Cell
 from constraintrot.runs.sweep.driver import Ended
@@ -189,7 +189,7 @@ def play_here(
         # The log is already in its place. A missing frame is added at the sweep's end, and an
         # unreachable store is an error only then.
         with suppress(ConstraintRotError):
-            frames.commit(store, played.log, cell.id)
+            commit(store, played.log, cell=cell.id)
     return Ended(cell.id, played)
 
 
