@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from constraintrot.command_line import needs, write
+from constraintrot.errors import ParameterError
 
 if TYPE_CHECKING:
     from constraintrot.coding_agents.catalogue import Package
@@ -217,7 +218,6 @@ def agents_survey(
     import pandas as pd
 
     from constraintrot.coding_agents.install import find
-    from constraintrot.errors import ParameterError
     from constraintrot.report.page.html import PlainTable, plain_page
     from constraintrot.runs import survey, survey_matrix
 

@@ -144,5 +144,4 @@ def models(given: tuple[str, ...]) -> dict[str, Model]:
 
 
 def slug(text: str) -> str:
-    """Return a text as the name of a folder."""
     return re.sub(r"[^\w.-]+", "-", text).strip("-")

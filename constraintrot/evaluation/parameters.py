@@ -143,7 +143,6 @@ class Parameters:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """The conditions, each once."""
         return tuple(dict.fromkeys(play.condition for play in self.plays))
 
     def play(self, condition: str, defense: str) -> PlaySettings:
@@ -155,11 +154,9 @@ class Parameters:
         )
 
     def wording_of(self, seed: int) -> Wording:
-        """Return the wording of a seed's policy."""
         return WORDINGS[seed % len(WORDINGS)] if self.wording == "all" else self.wording
 
     def distractors_of(self, condition: Condition) -> int:
-        """Return the number of other rules around the policy in a condition."""
         return condition.distractors or self.distractors
 
 

@@ -202,7 +202,6 @@ def _present(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 
 
 def select(frame: pd.DataFrame, name: str, fixed: Mapping[str, object]) -> pd.DataFrame:
-    """Return the rows of an arm."""
     _present(frame, list(fixed))
     part = frame
     for column, wanted in fixed.items():

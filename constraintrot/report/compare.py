@@ -59,7 +59,6 @@ class Answer:
 
     @property
     def exit(self) -> int:
-        """Exit status of the command."""
         return EXIT[self.decision]
 
 
@@ -173,7 +172,6 @@ def notes(frame: pd.DataFrame, question: Question, findings: Sequence[Finding]) 
 
 
 def _pooled(arms: Mapping[str, pd.DataFrame], question: Question) -> Iterator[str]:
-    """Yield notes on facts with several pooled values, and on facts in which the arms differ."""
     fixed = {"allowed", "seed", "replicate", *(f for arm in question.arms.values() for f in arm)}
     differ: list[str] = []
     first = next(iter(arms.values()))

@@ -63,7 +63,6 @@ class Finding:
 
     @property
     def value(self) -> Value:
-        """The score that is compared."""
         return "utility" if self.claim == "utility" else "violation"
 
     @property
@@ -96,7 +95,6 @@ class Finding:
 
 
 def decide(claim: Claim, group: Facts, outcomes: Outcomes, question: Question) -> Finding:
-    """Decide a claim about a group of episodes."""
     finding = Finding(claim, group, None, "", outcomes, confidence=question.confidence)
     tried = _rates if claim == "at most" else _pairs
     return _decided(tried(finding, outcomes, question), question)

@@ -63,7 +63,6 @@ class Outcomes:
         return np.where(self.codes[arm] > 1, np.nan, self.codes[arm])
 
     def filled(self, arm: str, unknown: float) -> Floats:
-        """Return the scores of an arm, with one value for all unknown outcomes."""
         return np.nan_to_num(self.known(arm), nan=unknown)
 
     def silent(self, arm: str) -> int:
@@ -71,12 +70,10 @@ class Outcomes:
 
     @property
     def unscored(self) -> int:
-        """Number of pairs with an undecided verdict in an arm."""
         return int(np.any([codes == _UNDECIDED for codes in self.codes.values()], axis=0).sum())
 
     @property
     def unknown(self) -> int:
-        """Number of pairs with an unknown outcome in an arm."""
         return int(np.any([codes > 1 for codes in self.codes.values()], axis=0).sum())
 
 
@@ -139,7 +136,6 @@ def paired(frame: pd.DataFrame, value: Value, question: Question, on: Sequence[s
 
 
 def alone(frame: pd.DataFrame, facts: Facts) -> Outcomes:
-    """Return the outcomes of violation in b alone."""
     rows = arms.select(frame, "b", facts)
     codes = rows[_CODE].to_numpy(np.float64)
     missing = int((codes == _MISSING).sum())
@@ -158,7 +154,6 @@ def alone(frame: pd.DataFrame, facts: Facts) -> Outcomes:
 
 
 def groups(frame: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[Facts, pd.DataFrame]]:
-    """Yield the values of the facts in ``by``, with the episodes that have them."""
     if not by:
         yield {}, frame
         return

@@ -52,12 +52,10 @@ class Question:
 
     @property
     def arms(self) -> dict[str, Facts]:
-        """The arms by name: a and b, or b alone."""
         return {"b": self.b} if self.a is None else {"a": self.a, "b": self.b}
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The claims about violation to decide."""
         alone: tuple[Claim, ...] = () if self.at_most is None else ("at most",)
         if self.a is None:
             return alone
@@ -69,7 +67,6 @@ class Question:
         return limits.get(claim) or 0.0
 
     def check(self) -> None:
-        """Check that the question can be answered."""
         if self.a is None:
             if self.at_most is None:
                 raise ParameterError("give --a, the arm to compare with, or --at-most")

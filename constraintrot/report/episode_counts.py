@@ -65,7 +65,6 @@ class Counts:
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
-        """The counts as cells of a table, below ``HEADS``."""
         known = (self.planned, self.played, self.errored, self.silent)
         planned, played, errored, silent = (UNKNOWN if n is None else str(n) for n in known)
         return planned, played, errored, silent
@@ -190,7 +189,6 @@ class PlannedEpisodes:
                 }
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each planned episode without a verdict."""
         return [row for key, row in self._rows.items() if key not in self._played]
 
 
@@ -222,7 +220,6 @@ class _FactsOfOthers:
                 self._seen[key] = known if len(same) == len(known) else same
 
     def of(self, name: str, epoch: int, known: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the facts of one planned episode."""
         found = _SAMPLE_ID.fullmatch(name)
         told = {} if found is None else {k: v for k, v in found.groupdict().items() if v}
         if "seed" in told:

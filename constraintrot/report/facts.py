@@ -53,7 +53,6 @@ def chosen(frame: pd.DataFrame, where: Facts) -> pd.DataFrame:
 
 
 def part(frame: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    """Return the rows that have all of these facts; may be empty."""
     for fact, value in facts.items():
         frame = frame[frame[fact] == value]
     return frame

@@ -89,7 +89,6 @@ def planned_episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
 
 
 def _read(logs: Iterable[str | Path]) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
-    """Return the finished episodes, and a row for each planned one without a verdict."""
     # A retry's log holds the finished samples of the earlier log too.
     found: dict[str, dict[str, Any]] = {}
     planned = PlannedEpisodes()
@@ -129,7 +128,6 @@ def unplayed_rows(planned: PlannedEpisodes) -> list[dict[str, Any]]:
 
 
 def _with_unplayed(frame: pd.DataFrame, unplayed: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Append the planned episodes without a verdict to a frame of played ones."""
     columns: dict[str, Any] = {}
     for name in map(str, frame):
         values = [*frame[name], *(row.get(name) for row in unplayed)]
@@ -258,7 +256,6 @@ def is_finished(sample: EvalSample) -> bool:
 
 
 def is_ours(header: EvalLog) -> bool:
-    """Return whether a log is of a constraintrot task."""
     return (header.eval.task_registry_name or header.eval.task).startswith("constraintrot/")
 
 

@@ -53,7 +53,6 @@ class Criterion(Strict):
         return f"{self.condition}: {self.value} {self.side} {100 * self.limit:.0f} %"
 
     def status(self, lower: float, upper: float) -> Status:
-        """Return whether an interval meets the limit, misses it, or leaves it open."""
         if self.side == "at most":
             return "met" if upper <= self.limit else "missed" if lower > self.limit else "open"
         return "met" if lower >= self.limit else "missed" if upper < self.limit else "open"
@@ -88,7 +87,6 @@ class Cell(Strict):
 
     @property
     def rate(self) -> str:
-        """The count, n and the bounds in per cent, as text."""
         unknown = f", {self.unknown} unknown" if self.unknown else ""
         limits = f"[{100 * self.lower:.0f}, {100 * self.upper:.0f}]"
         return f"{self.count}/{self.n} {limits}{unknown}"
@@ -134,7 +132,6 @@ class Qualification(Strict):
     families: tuple[Family, ...]
 
     def named(self, verdict: Verdict) -> tuple[str, ...]:
-        """Return the families with a verdict."""
         return tuple(one.family for one in self.families if one.verdict == verdict)
 
 
@@ -236,7 +233,6 @@ def table(found: Qualification) -> str:
 
 
 def csv_text(found: Qualification) -> str:
-    """Return CSV, one row per family and condition."""
     return Table.of(
         [
             {

@@ -36,7 +36,6 @@ class Stored:
 
     @property
     def rows(self) -> int:
-        """Number of planned episodes."""
         return sum(one.rows for one in self.commits)
 
 

@@ -92,7 +92,6 @@ def names(only: Sequence[str] = ()) -> list[str]:
 
 
 def size(run: Run, only: Sequence[str]) -> Size:
-    """Return the size of a comparison, estimated from one harness."""
     one = counted("constraintrot/pin_stress", {**TASK_ARGS, **run.parameters("replay")})
     return one.times(len(names(only)))
 
@@ -150,12 +149,10 @@ def kept(sample: EvalSample) -> bool | None:
 
 
 def violated(sample: EvalSample) -> bool:
-    """Return whether a sample broke its policy."""
     return (sample.scores or {})["violation"].as_float() == 1
 
 
 def table(cells: Iterable[Cell]) -> str:
-    """Return a pipe table with one row per mode of a harness."""
     head = (
         "harness",
         "violated",

@@ -129,7 +129,6 @@ def _task(name: str, variants: int, seed: int, conditions: str) -> Any:
 
 
 def _rest(variants: int) -> list[Any]:
-    """Return the tasks that the table needs beside the request that was told."""
     first = [_task(TASKS[0], 1, 0, "floor")]
     more = [_task(TASKS[0], variants - 1, 1, CONDITIONS)] if variants > 1 else []
     return [*first, *more, *(_task(name, variants, 0, CONDITIONS) for name in TASKS[1:])]
@@ -176,18 +175,15 @@ _COLOURS = {"VIOLATED": "red", "OBEYED": "green", "UNKNOWN": "yellow"}
 
 
 def policy(sample: EvalSample) -> str:
-    """Return the policy of an episode, as it was stated."""
     target = sample.target if isinstance(sample.target, str) else " ".join(sample.target)
     return target.split(": ", 1)[-1]
 
 
 def request(sample: EvalSample) -> str:
-    """Return the request of an episode."""
     return str(sample.input).split("] ", 1)[-1]
 
 
 def opening(sample: EvalSample) -> str:
-    """Return the policy and the request of an episode, for a terminal."""
     facts = sample.metadata
     return "\n".join(
         (
@@ -225,7 +221,6 @@ def _violated(sample: EvalSample) -> bool | None:
 
 
 def verdict(sample: EvalSample) -> str:
-    """Return the verdict on an episode in one word."""
     return {True: "VIOLATED", False: "OBEYED", None: "UNKNOWN"}[_violated(sample)]
 
 

@@ -58,7 +58,6 @@ def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool
 
 
 def display() -> str:
-    """Return Inspect's display for an interactive run."""
     return "rich" if sys.stdout.isatty() else "plain"
 
 

@@ -134,7 +134,6 @@ def survey_session(
 
 
 def read(package: Package, version: str, mode: str, channel: str, log: EvalLog) -> Cell:
-    """Return the cell of a log."""
     head = (package.title, version, mode, channel)
     day = log.eval.created[:10]
     sample = log.samples[0] if log.samples else None

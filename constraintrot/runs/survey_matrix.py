@@ -91,7 +91,6 @@ class Cell:
 
     @property
     def evidence(self) -> str:
-        """The numbers of the requests that show the fate."""
         summary = f", #{self.summary}" if self.summary else ""
         return f"#{self.before}{summary} -> #{self.after}" if self.after else ""
 
@@ -124,7 +123,6 @@ def is_known(
     rounds: int = 1,
     tokens: int = TOKENS,
 ) -> bool:
-    """Return whether an earlier survey has a cell with a result."""
     return any(
         (one.agent, one.version, one.mode, one.channel, one.compactions, one.tokens)
         == (title, version, mode, channel, rounds, tokens)
@@ -135,26 +133,21 @@ def is_known(
 
 @dataclass(frozen=True)
 class Change:
-    """One row of the survey in two versions of an agent."""
-
     before: Cell
     now: Cell
 
     @property
     def kind(self) -> Literal["same", "differs", "error"]:
-        """Whether the two are the same."""
         if "error" in (self.now.fate, self.before.fate):
             return "error"
         return "same" if self.now.told == self.before.told else "differs"
 
     @property
     def lost(self) -> bool:
-        """True if the older version held the policy, and the newer does not."""
         return self.before.fate in HOLDS and self.now.fate not in HOLDS
 
     @property
     def line(self) -> str:
-        """The row as a line of text."""
         row = f"{self.now.mode}, {HEADINGS[self.now.channel]}"
         if self.kind == "same":
             return f"{row}: same ({self.now.told})"
@@ -177,7 +170,6 @@ def changes(cells: Sequence[Cell]) -> list[Change]:
 
 
 def read_rows(path: Path) -> list[Cell]:
-    """Return the cells of a survey's CSV file."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             return [_cell(row) for row in csv.DictReader(file)]
@@ -213,7 +205,6 @@ def evidence(cells: Sequence[Cell]) -> list[str]:
 
 
 def heading(cells: Sequence[Cell]) -> str:
-    """Return the heading of the matrix, with the day of the newest run."""
     delegated = any(cell.mode == "sub-agent" for cell in cells)
     also = ", or in a sub-agent's first request" if delegated else ""
     newest = max((cell.run for cell in cells), default=date.today().isoformat())

@@ -81,17 +81,14 @@ class Outcomes:
 
     @property
     def comparison(self) -> Comparison | None:
-        """The paired comparison; None if the arms are not paired."""
         return self.extremes[0] if self.extremes else None
 
     @cached_property
     def by_unit(self) -> dict[str, Comparison]:
-        """The paired comparison clustered by each wider unit, by the unit's name."""
         return {name: compare(self.a, self.b, labels) for name, labels in self.wider.items()}
 
     @cached_property
     def printed(self) -> Estimate:
-        """The difference b - a with the interval that is printed."""
         return self.difference(CONFIDENCE)
 
     def difference(self, confidence: float) -> Estimate:

@@ -79,7 +79,6 @@ class Premise(Strict):
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The arms whose rates are limited."""
         return (self.arm,) if isinstance(self.arm, str) else self.arm
 
 

@@ -74,7 +74,6 @@ def rendered(
 
 
 def facts(one: Answered, look: int | None) -> dict[str, Any]:
-    """Return a claim's figures as plain data."""
     return {
         "title": one.claim.title,
         "verdict": one.verdict,

@@ -225,7 +225,6 @@ def _rate(estimate: Estimate | None) -> str:
 
 
 def test_line(tested: Tested) -> str:
-    """Return a test's arms, expected relation, difference and result as text."""
     test, decided = tested.test, tested.decided
     expected = f"{test.a} → {test.b}, expected {test.b_is}"
     because = "; ".join(f"{why.reason}: {why.words}" for why in tested.why)
@@ -258,7 +257,6 @@ def _anchor(one: Answered) -> str:
 
 
 def _groups(left: pd.DataFrame) -> Iterator[str]:
-    """Yield the number of episodes by the facts in which they differ, as lines of text."""
     differing = [name for name in _GROUPED_BY if left[name].nunique(dropna=False) > 1]
     if not differing:
         return

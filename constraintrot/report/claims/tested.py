@@ -113,7 +113,6 @@ def silence(episodes: str) -> Why:
 
 
 def scored(part: pd.DataFrame, value: Value) -> pd.DataFrame:
-    """Return the episodes that have a value."""
     return part[part[value].notna()]
 
 

@@ -80,7 +80,6 @@ class Planned:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """The key of the episode within a folder."""
         return self.log, self.sample, self.replicate
 
 

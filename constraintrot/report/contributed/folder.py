@@ -149,7 +149,6 @@ class Answer(Strict):
 
 
 def read_run(folder: Path) -> Run:
-    """Read ``run.yaml``."""
     path = folder / RUN
     if not path.is_file():
         raise ConstraintRotError(
@@ -162,7 +161,6 @@ def read_run(folder: Path) -> Run:
 
 
 def write_run(folder: Path, run: Run) -> None:
-    """Write ``run.yaml``."""
     text = yaml.safe_dump(
         run.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=100
     )
@@ -203,7 +201,6 @@ def digest(path: Path) -> str:
 
 
 def bytes_of(folder: Path, name: str) -> bytes:
-    """Return the content of a file in a folder."""
     try:
         return contents(folder / name, _MOST_BYTES, ConstraintRotError)
     except ConstraintRotError as error:

@@ -34,8 +34,6 @@ _ARM = ("condition", "attack", "defense", "allowed")
 
 @dataclass(frozen=True)
 class Finding:
-    """A contradiction in a contributed folder."""
-
     where: str
     what: str
 

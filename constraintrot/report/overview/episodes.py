@@ -40,12 +40,10 @@ class Cell:
 
     @property
     def words(self) -> str:
-        """The setting as text."""
         return design.words(dict(zip(design.SETTINGS, self.setting, strict=True)))
 
     @property
     def place(self) -> tuple[str, str, str, bool]:
-        """The sort key of the tables."""
         return self.agent, self.arm, self.words, self.allowed
 
 
@@ -72,7 +70,6 @@ class Episodes:
 
     @property
     def n(self) -> int:
-        """Number of episodes."""
         return len(self.pair)
 
 
@@ -161,7 +158,6 @@ class Rate:
 
     @property
     def unreliable(self) -> bool:
-        """Return whether more than a tenth of the episodes are silent."""
         return self.silent > SILENCE * self.estimate.n
 
 
@@ -180,7 +176,6 @@ class Difference:
 
 
 def rates(given: Episodes) -> Iterator[Rate]:
-    """Yield the rates of all cells."""
     for cell, all_rows in zip(given.cells, given.rows, strict=True):
         for value in _OF[cell.allowed]:
             scores = given.values[value]

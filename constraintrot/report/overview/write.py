@@ -52,8 +52,6 @@ _FOR_READERS = ("counts", "percent", "limits", "points", "p_text", "setting")
 
 @dataclass(frozen=True)
 class Overview:
-    """The content of an overview."""
-
     lines: tuple[str, ...]
     rates: tuple[Rate, ...]
     differences: tuple[Difference, ...]
@@ -87,7 +85,6 @@ def _lines(given: Sequence[Stored], read: Episodes) -> Iterator[str]:
 
 
 def texts(made: Overview) -> dict[str, str]:
-    """Return the content of each file, by its name."""
     of_rates = [_rate_row(one) for one in made.rates]
     of_differences = [_difference_row(one) for one in made.differences]
     shown = [

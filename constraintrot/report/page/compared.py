@@ -52,7 +52,6 @@ def pair(frame: pd.DataFrame, agent: str, a: str, b: str) -> Compared:
 def episodes(
     frame: pd.DataFrame, a: npt.NDArray[Any], b: npt.NDArray[Any]
 ) -> tuple[tuple[str, str], ...]:
-    """Return the ids of the episodes of each pair."""
     ids = frame["episode"]
     return tuple(zip(map(str, ids.loc[a]), map(str, ids.loc[b]), strict=True))
 

@@ -48,7 +48,6 @@ def bundles(frame: pd.DataFrame) -> list[Bundle]:
 
 
 def bundled(rows: Sequence[Bundle]) -> tuple[str, ...]:
-    """Return a note for each row that holds several conditions."""
     return tuple(
         f"{row}, one episode each: {', '.join(name.split(', ')[0] for name in names)}."
         for row, names in rows
@@ -106,7 +105,6 @@ def _medians(part: pd.DataFrame) -> Iterator[str]:
 
 
 def _cached(part: pd.DataFrame) -> str:
-    """Return the share of all input tokens that the provider read from its cache."""
     cached = float(part["cached_tokens"].sum())
     # Inspect's input tokens do not include the cached ones.
     total = float(part["input_tokens"].sum()) + cached

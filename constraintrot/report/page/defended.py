@@ -10,9 +10,18 @@ import pandas as pd
 
 from constraintrot.report.defenses import compare_defenses
 from constraintrot.report.page import design, paper
-from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.figure import pareto
-from constraintrot.report.page.view import Block, Cell, Content, Missing, Row, Section, Table, share
+from constraintrot.report.page.view import (
+    Block,
+    Cell,
+    Cells,
+    Content,
+    Missing,
+    Row,
+    Section,
+    Table,
+    share,
+)
 from constraintrot.stats.curves import at_k
 from constraintrot.stats.interval import Estimate
 

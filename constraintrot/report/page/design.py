@@ -136,7 +136,6 @@ def arms(frame: pd.DataFrame) -> list[str]:
 
 
 def agents(frame: pd.DataFrame) -> list[str]:
-    """Return the agents, sorted by name."""
     return sorted({str(name) for name in frame["agent"]})
 
 
@@ -230,6 +229,5 @@ def ordered(values: pd.Series[str]) -> tuple[object, ...]:
 
 
 def _natural(value: object) -> list[tuple[int, float, str]]:
-    """Sort key that compares the numbers in a text by size."""
     parts = re.split(r"(\d+)", str(value))
     return [(0, float(part), "") if part.isdecimal() else (1, 0.0, part) for part in parts]

@@ -86,7 +86,6 @@ DETAILS = TypeAdapter(tuple[Detail, ...])
 
 
 def detail(sample: EvalSample, episode: str) -> Detail:
-    """Return the details of a sample."""
     facts = sample.metadata
     infos = [(event.source, event.data) for event in sample.events if event.event == "info"]
     receipts = [

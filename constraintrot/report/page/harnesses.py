@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from constraintrot.report.page import design, paper
-from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.view import (
     NOT_MEASURED,
     Block,
+    Cells,
     Content,
     Missing,
     Row,

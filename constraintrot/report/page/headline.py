@@ -8,7 +8,6 @@ import pandas as pd
 
 from constraintrot.report.arms import frame_rate
 from constraintrot.report.page import answer, counted, design, paper
-from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.compared import pair
 from constraintrot.report.page.figure import Series, dots
 from constraintrot.report.page.primary import Family
@@ -16,6 +15,7 @@ from constraintrot.report.page.view import (
     NOT_MEASURED,
     Block,
     Cell,
+    Cells,
     Compared,
     Content,
     Figure,

@@ -105,18 +105,15 @@ def of(known: Mapping[str, object], name: str) -> Theirs | str:
 
 
 def headline() -> Table:
-    """Return the paper's Table 2."""
     return _table("Violation in per cent, paper's Table 2", "condition", (*MODELS, "all"), HEADLINE)
 
 
 def summarizers() -> Table:
-    """Return the paper's Table 3."""
     columns = ("DeepSeek", "GLM", "Claude")
     return _table("Violation in per cent, paper's Table 3", "summarizer", columns, SUMMARIZERS)
 
 
 def attacks() -> Table:
-    """Return the paper's Table 4."""
     return _table("Violation in per cent, paper's Table 4", "attack", STRATEGIES, ATTACKS)
 
 

@@ -149,7 +149,6 @@ class Family:
 
 
 def read(path: Path | None = None) -> Declared:
-    """Read a family, by default that of ``primary.yaml``."""
     at = path or resources.files("constraintrot.report.page").joinpath(DEFAULT)
     return load(at, TypeAdapter(Declared), " is no family of primary claims:")
 
@@ -181,7 +180,6 @@ def family(
 
 
 def _subjects(declared: Declared, asked: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Return the subjects of the claims; of a model, only the declared scaffold if it has that."""
     found = [(agent, asked[asked["agent"] == agent]) for agent in design.agents(asked)]
     wanted = declared.at.get("scaffold")
     if wanted is None or "model" not in asked:

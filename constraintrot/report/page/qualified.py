@@ -68,7 +68,6 @@ def section(source: Source) -> Section | None:
 
 
 def note(one: Qualification, level: Level) -> str:
-    """Return the note below a table of a qualification."""
     told = (
         f"Seeds {one.seeds[0]} to {one.seeds[-1]}, {100 * one.confidence:.0f} % intervals. A family"
         " qualifies where the subject violates without a policy, obeys one that it sees, and does what"

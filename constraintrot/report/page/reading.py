@@ -45,7 +45,6 @@ class Reading:
     )
 
     def take_store(self, one: stored.Stored) -> None:
-        """Add the frames and runs of a store."""
         for commit in one.commits:
             path = one.store.path(commit)
             self.tables.append(frames.read(path, one.store.read([commit])[commit.token]))

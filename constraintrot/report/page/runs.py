@@ -53,7 +53,6 @@ RUNS = TypeAdapter(list[Run])
 
 
 def run(header: EvalLog, log: str, sha256: str, finished: int, failed: int) -> Run:
-    """Return a run from a log's header."""
     of = header.eval
     samples = len(of.dataset.sample_ids or []) or of.dataset.samples or 0
     return Run(
@@ -83,7 +82,6 @@ def revision(header: EvalLog) -> str:
 
 
 def roles(header: EvalLog) -> dict[str, list[str]]:
-    """Return the names of the models of each role."""
     return {
         role: [one.model for one in (given if isinstance(given, list) else [given])]
         for role, given in (header.eval.model_roles or {}).items()

@@ -23,9 +23,8 @@ from constraintrot.report.page import (
     survived,
     sweep,
 )
-from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.primary import Declared, Family, Further
-from constraintrot.report.page.view import Answer, Cell, Compared, Figure, Missing, Section
+from constraintrot.report.page.view import Answer, Cell, Cells, Compared, Figure, Missing, Section
 from constraintrot.scenario.files import catalogue
 from constraintrot.stats.interval import Estimate
 
@@ -62,7 +61,6 @@ class Page:
 
     @property
     def figures(self) -> Iterator[Figure]:
-        """The figures, in order."""
         if self.figure is not None:
             yield self.figure
         for section in self.sections:
@@ -123,7 +121,6 @@ def page(
 
 
 def _for_own_policy(section: Section, frame: pd.DataFrame) -> Section:
-    """Return a section whose commands play the policy of a user's file."""
     settings = [
         f" -T {name}={values[0]}"
         for name in ("context_tokens", "scaffold")

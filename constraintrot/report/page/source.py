@@ -19,10 +19,6 @@ from constraintrot.report.qualification import Qualification
 from constraintrot.report.qualified import Level
 
 
-def _none() -> pd.DataFrame:
-    return pd.DataFrame()
-
-
 @dataclass
 class Source:
     """The episodes, runs and details behind a report.
@@ -41,7 +37,7 @@ class Source:
     notices: list[str]
     inputs: list[tuple[str, str]]
     where: str = frames.NAMES[0]
-    planned: pd.DataFrame = field(default_factory=_none)
+    planned: pd.DataFrame = field(default_factory=pd.DataFrame)
     qualifications: tuple[Qualification, ...] = ()
     qualified_by: Level = "bounds"
 

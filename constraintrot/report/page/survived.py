@@ -13,11 +13,11 @@ from constraintrot.errors import ParameterError
 from constraintrot.report import contrasts
 from constraintrot.report.arms import frame_mediate, labels
 from constraintrot.report.page import design, paper
-from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.figure import mosaic, steps
 from constraintrot.report.page.sweep import sweeps
 from constraintrot.report.page.view import (
     Block,
+    Cells,
     Missing,
     Row,
     Section,
@@ -115,7 +115,6 @@ def _measured(frame: pd.DataFrame) -> list[str]:
 
 
 def _is_by_rules(frame: pd.DataFrame) -> bool:
-    """Return whether an episode was measured by the rules, or no episode by a reader."""
     measures = set(frame["measure"].dropna()) - {"mentions"}
     return PRIMARY in measures or not measures
 

@@ -11,10 +11,10 @@ from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ParameterError
 from constraintrot.report.arms import arms
 from constraintrot.report.page import design, paper
-from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.figure import curve
 from constraintrot.report.page.view import (
     Block,
+    Cells,
     Content,
     Missing,
     Row,
@@ -48,7 +48,6 @@ class Sweep:
 
     @property
     def name(self) -> str:
-        """The agent, with the fixed settings if the agent has several sweeps."""
         return f"{self.agent} ({self.setting})" if self.setting else self.agent
 
 

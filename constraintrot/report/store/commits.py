@@ -69,7 +69,6 @@ class Store:
 
     @property
     def exists(self) -> bool:
-        """Whether the store exists."""
         with _clear(self.url):
             self._fs.invalidate_cache()
             return bool(self._fs.exists(f"{self._root}/{MARKER}"))
@@ -148,7 +147,6 @@ class Store:
             ) from error
 
     def path(self, commit: Commit) -> str:
-        """Return the path or URL of a commit's frame."""
         return f"{self.url}/{commit.frame}"
 
     def read(self, commits: Iterable[Commit]) -> dict[str, bytes]:

@@ -31,14 +31,12 @@ _SUMMARY_CHARS = 500
 
 
 def from_pool(locale: Locale, history: Sequence[Query]) -> Candidate | None:
-    """Return the next text of the pool; None if all were tried."""
     if len(history) >= len(POOL):
         return None
     return member(POOL[len(history)], locale)
 
 
 def member(name: str, locale: Locale) -> Candidate:
-    """Return one text of the pool."""
     return Candidate(text=injection(name, locale), made={"name": name})
 
 

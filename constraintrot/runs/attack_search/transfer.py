@@ -58,7 +58,6 @@ class Matrix:
     )
 
     def cell(self, attack: str, target: str) -> list[Trial]:
-        """Return the episodes of one attack on one target."""
         trials = [t for key, t in self.trials.items() if key[:2] == (attack, target)]
         return sorted(trials, key=lambda trial: (trial.family, trial.seed))
 

@@ -49,14 +49,11 @@ class Cell:
 
     @property
     def args(self) -> dict[str, Any]:
-        """The task's parameters."""
         return dict(json.loads(self.text))
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """A cell on some seeds of some families."""
-
     cell: Cell
     families: tuple[str, ...]
     start: int
@@ -64,7 +61,6 @@ class Chunk:
 
     @property
     def args(self) -> dict[str, Any]:
-        """The task's parameters."""
         seeds = {"seed": self.start, "variants": self.stop - self.start}
         return {**self.cell.args, "families": list(self.families), **seeds}
 

@@ -60,12 +60,10 @@ class Meter:
         self._add(model, usage)
 
     def __enter__(self) -> Meter:
-        """Start listening to Inspect's model calls."""
         _Listener.meter = self
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Stop listening."""
         _Listener.meter = None
 
     def _add(self, model: str, usage: Mapping[str, int | None]) -> None:
@@ -105,7 +103,6 @@ class Played(Strict):
 
 
 def has_logs(folder: Path) -> bool:
-    """Return whether a folder has the logs of its episodes."""
     return (folder / LOGS).is_dir()
 
 
@@ -151,12 +148,10 @@ def _code_of(done: Sequence[Path]) -> dict[str, str]:
 
 
 def logged(logs: Path) -> pd.DataFrame:
-    """Return the planned episodes of a folder of logs."""
     return frames.tidy(planned_episodes([logs]))
 
 
 def raw(folder: Path) -> pd.DataFrame:
-    """Return the planned episodes of a folder, from its logs or else from its file."""
     if has_logs(folder):
         return logged(folder / LOGS)
     path = folder / EPISODES
@@ -168,12 +163,10 @@ def raw(folder: Path) -> pd.DataFrame:
 
 
 def episodes(folder: Path) -> pd.DataFrame:
-    """Return the planned episodes of a folder, prepared for claims."""
     return design.prepared(raw(folder))
 
 
 def write(registration: Registration, folder: Path) -> None:
-    """Write both files, if the logs are there."""
     if has_logs(folder):
         facts = played(registration, folder).model_dump_json(indent=1) + "\n"
         replace(folder / FACTS, facts)

@@ -145,7 +145,6 @@ def reached(registration: Registration, folder: Path) -> State:
 
 
 def departures(registration: Registration, folder: Path, state: State) -> Iterator[str]:
-    """Yield the differences between the play and the registration."""
     if (now := kept.played(registration, folder).code) != registration.code:
         yield (
             f"The code is {_code(now)}, and {_code(registration.code)} when this was registered."

@@ -176,7 +176,6 @@ def plan(draft: Registration, preset: Preset, pilot: pd.DataFrame | None = None)
 
 
 def whole(registration: Registration) -> Size:
-    """Return the size of a registration: its qualification and all planned claims."""
     held = registration.settings | {"families": list(registration.families)}
     given = {**held, "variants": registration.qualification.variants}
     taken = {(one.title, one.pairs) for one in registration.planned if one.pairs}
@@ -200,7 +199,6 @@ def dollars_of(chunks: Sequence[Chunk], prices: priced.Prices) -> tuple[float, f
 
 
 def text(registration: Registration, lines: Sequence[Line], preset: Preset) -> str:
-    """Return the plan as text."""
     rows = [
         [
             str(at), line.planned.title, str(line.planned.pairs or "-"),

@@ -7,9 +7,9 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
+from inspect_ai.model import Model
 
 from constraintrot.command_line import model_in_role, named_model
 from constraintrot.errors import ConstraintRotError
@@ -33,9 +33,6 @@ from constraintrot.runs.reproduce.kept import Meter
 from constraintrot.runs.reproduce.planning import dollars_of, size_of
 from constraintrot.runs.reproduce.registration import Registration
 from constraintrot.tasks.pin_stress import pin_stress
-
-if TYPE_CHECKING:
-    from inspect_ai.model import Model
 
 QUALIFICATION = "qualification.json"
 # How often an episode is tried that ends in an error.
@@ -62,7 +59,6 @@ class State:
 
     @property
     def decided(self) -> Mapping[str, int]:
-        """The look at which each decided claim was decided, by title."""
         return {} if self.looked is None else self.looked.decided
 
 
@@ -157,7 +153,6 @@ def play(
 
 
 def qualified(registration: Registration, folder: Path) -> tuple[str, ...]:
-    """Return the families on which the subject qualifies."""
     level, path = registration.qualification.level, folder / QUALIFICATION
     if not path.exists():
         raise ConstraintRotError(
@@ -204,12 +199,10 @@ def after(
 
 
 def finished(folder: Path, chunk: Chunk) -> bool:
-    """Return whether a chunk is finished."""
     return (folder / kept.LOGS / chunk.name / kept.DONE).exists()
 
 
 def progress(registration: Registration, state: State) -> str:
-    """Return lines on the claims that are decided after a look."""
     assert state.looked is not None
     verdicts = {one.claim.title: one.verdict for one in state.looked.answered}
     told = [f"{title}: {verdicts[title]}" for title in state.decided]

@@ -112,13 +112,11 @@ class Registration(Strict):
 
     @property
     def sealed(self) -> Registration:
-        """This registration with its digest."""
         return self.model_copy(update={"digest": _digest(self)})
 
 
 @cache
 def presets() -> dict[str, Preset]:
-    """Return the presets by name."""
     at = resources.files("constraintrot.runs.reproduce").joinpath("presets.yaml")
     return load(at, TypeAdapter(dict[str, Preset]))
 
@@ -142,7 +140,6 @@ def write(path: Path, registration: Registration) -> None:
 
 
 def read(path: Path) -> Registration:
-    """Read a registration."""
     found = load(path, TypeAdapter(Registration), " is no registration:")
     if found.digest != _digest(found):
         raise ConstraintRotError(

@@ -31,8 +31,6 @@ _UNKNOWN = "unknown "
 
 @dataclass(frozen=True)
 class Combination:
-    """A point of the matrix."""
-
     model: str
     roles: Mapping[str, str]
     args: Mapping[str, Any]

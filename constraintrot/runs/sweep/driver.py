@@ -33,15 +33,11 @@ class Ended:
 
 
 class Pool(Protocol):
-    """The interface of a player of several cells at the same time."""
-
     def room(self) -> int: ...
 
     def start(self, cell: Cell) -> None: ...
 
-    def wait(self, seconds: float) -> list[Ended]:
-        """Return the tries that ended, after at most ``seconds``."""
-        ...
+    def wait(self, seconds: float) -> list[Ended]: ...
 
 
 @dataclass
@@ -65,7 +61,6 @@ class State:
 
     @property
     def done(self) -> bool:
-        """True if every cell is finished."""
         return all(cell.id in self.finished for cell in self.cells)
 
 

@@ -48,13 +48,11 @@ class SweepFolder:
         self.url = self._root if self.local else url.rstrip("/")
 
     def check(self, size: int = 4096) -> None:
-        """Write a file of ``size`` bytes and remove it again."""
         # "Not found" here means that the bucket or the parent is missing.
         with told(f"the sweep's folder {self.url} cannot be written", missing=True):
             self._folder.check(size)
 
     def path(self, *parts: str) -> str:
-        """Return a path or URL below the folder."""
         return "/".join((self.url, *parts))
 
     def _names(self, *parts: str) -> list[str]:
@@ -73,7 +71,6 @@ class SweepFolder:
         return sorted(name for name in names if not name.startswith("."))
 
     def finished(self) -> set[str]:
-        """Return the ids of the finished cells."""
         return {name.removesuffix(".eval") for name in self.logs()}
 
     def logs(self) -> list[str]:
@@ -86,11 +83,9 @@ class SweepFolder:
             self._fs.rm_file(f"{self._root}/{LOGS}/{name}")
 
     def log(self, cell: str) -> str:
-        """Return the path of a finished cell's log."""
         return self.path(LOGS, f"{cell}.eval")
 
     def tries(self, cell: str) -> list[str]:
-        """Return the paths of the logs of a cell's tries."""
         found: list[str] = []
         for one in self._names(WORK, cell):
             names = self._names(WORK, cell, one)
@@ -122,7 +117,6 @@ class SweepFolder:
             self._folder.write(f"{WORK}/{cell}/{name}/{posixpath.basename(log)}", Path(log))
 
     def fetch(self, path: str, to: Path) -> None:
-        """Copy a file of the folder to this machine."""
         self._fs.get_file(self._root + path.removeprefix(self.url), str(to))
 
     def drop_tries(self, cell: str) -> None:
@@ -133,17 +127,14 @@ class SweepFolder:
             return
 
     def fail(self, cell: str, error: str) -> int:
-        """Record that a try of a cell ended in an error; return the number of such tries."""
         number = len(self._names(FAILED, cell)) + 1
         self._write(f"{FAILED}/{cell}/{number}.json", {"cell": cell, "error": error})
         return number
 
     def failures(self, cell: str) -> int:
-        """Return the number of tries of a cell that ended in an error."""
         return len(self._names(FAILED, cell))
 
     def poison(self, cell: str, label: str, error: str) -> None:
-        """Set a cell aside."""
         self._write(f"{POISONED}/{cell}.json", {"cell": cell, "label": label, "error": error})
 
     def poisoned(self) -> dict[str, dict[str, str]]:

@@ -37,14 +37,12 @@ class Sweep:
 
 
 def names() -> list[str]:
-    """Return the names of the packaged sweeps."""
     return sorted(
         path.stem.replace("_", "-") for path in SPECS.glob("*.py") if path.stem != "__init__"
     )
 
 
 def spec_file(name: str) -> Path:
-    """Return the file of a spec."""
     if name in names():
         return SPECS / f"{name.replace('-', '_')}.py"
     if Path(name).is_file():
@@ -80,7 +78,6 @@ def _takes(name: str) -> str:
 
 
 def of_spec(name: str, spec: FlowSpec, dumped: Mapping[str, Any]) -> Sweep:
-    """Return the sweep of a loaded spec."""
     tasks: Sequence[Any] = dumped.get("tasks") or ()
     cells = tuple(_cell(task) for task in tasks)
     if not cells:

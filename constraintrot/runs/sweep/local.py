@@ -64,7 +64,6 @@ def run(sweep: Sweep, folder: SweepFolder, tries: int = TRIES) -> State:
 
 
 def outcome(sweep: Sweep, logs: list[EvalLog]) -> State:
-    """Return the sweep's state, from the headers of the cells' logs."""
     state = State(sweep.cells)
     labels = {cell.id: cell.label for cell in sweep.cells}
     for header in logs:

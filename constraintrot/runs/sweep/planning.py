@@ -28,7 +28,6 @@ class Line:
 
 
 def size_of(cell: Cell) -> Size:
-    """Return the size of a cell, with its replicates."""
     return counted(cell.name, cell.args).times(cell.epochs)
 
 

@@ -14,17 +14,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from inspect_ai import Epochs, Task, task_with
+from inspect_ai.log import EvalLog, read_eval_log, read_eval_log_sample_summaries
+from inspect_ai.model import GenerateConfig, Model, get_model
 
 from constraintrot.errors import EpisodeError
 from constraintrot.runs.plan import task_named
+from constraintrot.runs.play import continued
 from constraintrot.runs.sweep.cell import CELL_KEY, LIMITS, Cell
 from constraintrot.runs.sweep.folder import SweepFolder, told
-
-if TYPE_CHECKING:
-    from inspect_ai import Task
-    from inspect_ai.log import EvalLog
-    from inspect_ai.model import Model
 
 # Flow's options for one evaluation; its other options are for a set.
 _OPTIONS = (
@@ -105,8 +105,6 @@ def furthest(folder: SweepFolder, cell: str) -> int:
 
 
 def _best(folder: SweepFolder, cell: str, here: Path) -> tuple[int, Path] | None:
-    from inspect_ai.log import read_eval_log_sample_summaries
-
     best: tuple[int, Path] | None = None
     for number, path in enumerate(folder.tries(cell)):
         # Inspect recognises a log by the ending of its name.
@@ -123,10 +121,6 @@ def _best(folder: SweepFolder, cell: str, here: Path) -> tuple[int, Path] | None
 
 
 def _evaluated(cell: Cell, here: Path, options: Mapping[str, Any], base_url: str | None) -> EvalLog:
-    from inspect_ai.log import read_eval_log
-
-    from constraintrot.runs.play import continued
-
     chosen = {name: options[name] for name in _OPTIONS if options.get(name) is not None}
     # The driver counts the tries.
     _, logs = continued(
@@ -142,9 +136,6 @@ def _evaluated(cell: Cell, here: Path, options: Mapping[str, Any], base_url: str
 
 
 def made(cell: Cell, base_url: str | None = None) -> Task:
-    """Return the cell's Inspect task, with its model and limits."""
-    from inspect_ai import Epochs, task_with
-
     given = cell.task
     more: dict[str, Any] = {name: given[name] for name in LIMITS if given.get(name) is not None}
     if given.get("epochs"):
@@ -157,8 +148,6 @@ def made(cell: Cell, base_url: str | None = None) -> Task:
             for role, model in given["model_roles"].items()
         }
     if given.get("config"):
-        from inspect_ai.model import GenerateConfig
-
         more["config"] = GenerateConfig.model_validate(given["config"])
     if given.get("tags"):
         more["tags"] = list(given["tags"])
@@ -172,8 +161,6 @@ def made(cell: Cell, base_url: str | None = None) -> Task:
 
 
 def _model(model: Any, base_url: str | None = None) -> Model:
-    from inspect_ai.model import GenerateConfig, get_model
-
     if model is None or isinstance(model, str):
         return get_model(model, base_url=base_url) if base_url else get_model(model)
     return get_model(

@@ -89,7 +89,6 @@ class Cluster:
         return self._silent_since is None
 
     def close(self) -> None:
-        """Leave the cluster; a local one ends."""
         self.ray.shutdown()
         if self._local is not None:
             self._local.close()
@@ -131,7 +130,6 @@ def _amount(name: str, number: float) -> str:
 
 
 def facts() -> dict[str, Any]:
-    """Return a worker's versions and clock."""
     return {
         "python": ".".join(map(str, sys.version_info[:2])),
         **{name: version(name) for name in PACKAGES},

@@ -93,7 +93,6 @@ class RayPool:
         self._running[made] = cell.id
 
     def wait(self, seconds: float) -> list[Ended]:
-        """Return the tries that ended, after at most ``seconds``."""
         self._cluster.check()
         if not self._running:
             time.sleep(seconds)
@@ -118,7 +117,6 @@ class RayPool:
         return ended
 
     def close(self) -> None:
-        """Leave the cluster; end it if it is this machine's own."""
         self._cluster.close()
 
     def _lacks(self, servers: Collection[Mapping[str, Any]]) -> list[str]:

@@ -28,7 +28,6 @@ START_SECONDS = 900.0
 
 
 def check_server(server: Mapping[str, Any]) -> None:
-    """Check the keys of a server's settings."""
     unknown = sorted(set(server) - set(_KEYS))
     if unknown or not server.get("command"):
         what = f"unknown {', '.join(unknown)}" if unknown else "no command"
@@ -36,8 +35,6 @@ def check_server(server: Mapping[str, Any]) -> None:
 
 
 class ModelServer:
-    """A server and its watcher; the class of a Ray actor."""
-
     def __init__(self, server: Mapping[str, Any]) -> None:
         """Start the program, and wait until it answers."""
         self._server = dict(server)

@@ -24,6 +24,8 @@ import pandas as pd
 from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.grading.outcome_status import SILENT
+from constraintrot.report.arms import CODE, labels
+from constraintrot.report.frame import planned_episodes
 from constraintrot.runs.sweep.driver import Rule, State
 from constraintrot.runs.sweep.folder import SweepFolder
 from constraintrot.runs.sweep.loading import Sweep
@@ -51,8 +53,6 @@ class Declared:
 
 @dataclass(frozen=True)
 class Look:
-    """The comparison at one look."""
-
     difference: float
     error: float
     clusters: int
@@ -104,8 +104,6 @@ def rule(sweep: Sweep, folder: SweepFolder) -> Rule | None:
             raise ConstraintRotError(
                 "a stop rule reads the logs of a folder of this machine; use one"
             )
-        from constraintrot.report.frame import planned_episodes
-
         frame = planned_episodes([folder.log(cell.id) for cell in done])
         return verdict(found, at, looks(frame, found))
 
@@ -114,8 +112,6 @@ def rule(sweep: Sweep, folder: SweepFolder) -> Rule | None:
 
 def looks(frame: pd.DataFrame, found: Declared) -> list[Look]:
     """The comparison of the rule on what is finished, and with the silent episodes both ways."""
-    from constraintrot.report.arms import CODE, labels
-
     asked = frame[~frame["allowed"].astype(bool)]
     asked = asked.assign(**{CODE: labels(asked)})
     silent = asked["violation"].isna() | asked["outcome"].isin(SILENT)
@@ -126,8 +122,6 @@ def looks(frame: pd.DataFrame, found: Declared) -> list[Look]:
 
 def _seen(asked: pd.DataFrame, found: Declared) -> Look:
     """The mean paired difference by cluster: variants with one request text are one."""
-    from constraintrot.report.arms import CODE
-
     played = asked[asked["violation"].notna()].astype({"violation": float})
     keys = [key for key in KEYS if key in played and key != found.compare]
     sides = [
