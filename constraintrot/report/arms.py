@@ -1,7 +1,5 @@
 """Arms, pairs and clusters from a frame of episodes (see ``report.frame``)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

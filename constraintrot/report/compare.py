@@ -6,8 +6,6 @@ back) count against every answer: see ``compare_claims``. Several comparisons (`
 family: p-values are adjusted by Holm, and the answer is "holds" only if all comparisons hold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final

@@ -1,7 +1,5 @@
 """The facts that select episodes on the command line, as ``fact=value``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias

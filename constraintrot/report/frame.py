@@ -147,7 +147,8 @@ def paths(logs: Iterable[str | Path]) -> Iterator[Path]:
         ConstraintRotError: a log does not exist.
     """
     for given in logs:
-        path = Path(_local(given) if isinstance(given, str) else given)
+        name = str(given)
+        path = Path(url2pathname(urlsplit(name).path) if name.startswith("file://") else given)
         if not path.exists():
             raise ConstraintRotError(f"no such log: {path}")
         if path.is_dir():
@@ -169,10 +170,6 @@ def _is_json_log(path: Path) -> bool:
     except OSError:
         return False
     return b'"eval"' in head and b'"status"' in head and b'"version"' in head
-
-
-def _local(name: str) -> str:
-    return url2pathname(urlsplit(name).path) if name.startswith("file://") else name
 
 
 def samples(path: Path, planned: PlannedEpisodes) -> Iterator[tuple[EvalLog, EvalSample | None]]:
@@ -291,8 +288,10 @@ def _survival(scores: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
     found = {OLD_NAMES.get(name, name): value for name, value in scores.items()}
     states = {name: found.pop(name) for name in _OTHER_STATES if name in found}
     if "bound" in told:
+        survived = found.get("survived")
+        unread = survived is None or math.isnan(survived)
         read = {"state": told["state"], "measure": told["measure"], "bound": told["bound"]}
-        return found | {"survived": _number(found.get("survived"))} | read
+        return found | {"survived": None if unread else survived} | read
     if found.get("survived") is None:
         old = {"survived": found["mentions"], "measure": "mentions"} if "mentions" in found else {}
         return {"survived": None, "state": None, "measure": None} | found | old
@@ -300,10 +299,6 @@ def _survival(scores: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
     whole = "verbatim" if found.get("verbatim") == 1 else "restated"
     state = whole if found["survived"] == 1 else other
     return found | {"state": state, "measure": PRIMARY}
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else value
 
 
 def _costs(facts: dict[str, Any]) -> dict[str, Any]:

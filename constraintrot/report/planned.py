@@ -5,8 +5,6 @@ verdict. The reason may be related to the missing outcome, so a decision must co
 unknown instead of leaving it out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from math import nan
 from pathlib import Path

@@ -8,8 +8,6 @@ side, missed if the whole interval is on the other side, and otherwise open. An 
 without a readable outcome (no call, malformed, errored) counts against both sides.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal, TypeAlias
 

@@ -1,7 +1,5 @@
 """The episodes of stores as a compact frame: millions of them in some hundred MB."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 It first plays and describes one request, condition by condition, then prints a table of all.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import textwrap

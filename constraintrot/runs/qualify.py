@@ -1,7 +1,5 @@
 """The play of a qualification: one task, which resumes its folder's logs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

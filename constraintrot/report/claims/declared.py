@@ -6,8 +6,6 @@ any model; a folder of results states them for its own episodes, and takes the p
 words from here.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import resources
 from typing import Any, Literal, Self, TypeAlias, cast

@@ -8,8 +8,6 @@ approaches, 2013). A verdict takes the least p-value of its own direction: an ea
 nearly showed the contrary does not count for it. A decided claim stays decided.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias

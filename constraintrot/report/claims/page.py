@@ -1,7 +1,5 @@
 """The page of claims, in Markdown: figures, verdicts and reasons."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_args

@@ -1,7 +1,5 @@
 """The families on which each claim's subjects qualify."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

@@ -70,7 +70,8 @@ def tested(
     a, b = (_useful(planned[name]) for name in (test.a, test.b))
     known_a, known_b = (_useful(part) for part in known.values())
     unchanged = sum(map(len, known.values())) - len(known_a) - len(known_b)
-    on = _matched_on(known_a, known_b, test, varied)
+    both = _both(known_a, known_b, test)
+    on = [name for name in matched_on(both, test.a, test.b) if name not in varied]
     compared = None
     try:
         outcomes, pairs = _outcomes(known_a, known_b, test, value, on)
@@ -195,10 +196,6 @@ def _paired(
     first, second = (matched.values[name] for name in (test.a, test.b))
     outcomes = Outcomes(first, second, matched.labels, wider=wider)
     return outcomes, episodes(both, matched.index[test.a], matched.index[test.b])
-
-
-def _matched_on(a: pd.DataFrame, b: pd.DataFrame, test: Test, varied: set[str]) -> list[str]:
-    return [name for name in matched_on(_both(a, b, test), test.a, test.b) if name not in varied]
 
 
 def _both(a: pd.DataFrame, b: pd.DataFrame, test: Test) -> pd.DataFrame:

@@ -8,8 +8,6 @@ The claims belong to the family of ``primary.yaml``, where each has one adjusted
 an error if the episodes give another one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

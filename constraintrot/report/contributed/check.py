@@ -6,8 +6,6 @@ that a model made these calls. Survival, tokens and seconds are not checked, sin
 lacks the texts behind them.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

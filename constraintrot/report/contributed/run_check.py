@@ -1,7 +1,5 @@
 """The settings of a contributed folder, and contradictions in its files, settings and commands."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The first screen: three questions, answered for every model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias

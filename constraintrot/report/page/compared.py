@@ -1,7 +1,5 @@
 """Paired comparisons of arms, and the setting at which two arms of a model are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

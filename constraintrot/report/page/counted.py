@@ -1,7 +1,5 @@
 """Tables over all settings, by model and condition: numbers of episodes, and their costs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 

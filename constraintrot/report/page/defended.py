@@ -1,7 +1,5 @@
 """Defenses, with their benefits and costs; and attacks on ingested content (paper's Table 4)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

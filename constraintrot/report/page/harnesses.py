@@ -1,7 +1,5 @@
 """Harnesses: violation in full view, after compaction and with the pin."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from constraintrot.report.page import design, paper

@@ -1,7 +1,5 @@
 """The answers over all models with their figure, and Tables 1 to 3 of the paper."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -25,7 +23,7 @@ from constraintrot.report.page.view import (
     Table,
     points,
 )
-from constraintrot.stats.interval import Estimate, Interval
+from constraintrot.stats.interval import Interval
 from constraintrot.stats.paired import Comparison
 
 HEADLINE = "Conditions by model"
@@ -108,7 +106,9 @@ def _decay(cells: Cells, frame: pd.DataFrame, agent: str) -> list[Block]:
     table = Table(f"{agent}: violation by task, paper's Table 1", ("task",), columns, tuple(rows))
     names = [row.heads[0] for row in rows]
     series = [
-        Series(arm, [_estimate(row.cells[at]) for row in rows])
+        Series(
+            arm, [one.estimate if isinstance(one := row.cells[at], Cell) else None for row in rows]
+        )
         for at, arm in enumerate(arms)
         if arm != "floor"
     ]
@@ -121,10 +121,6 @@ def _difference(cells: Cells, frame: pd.DataFrame, agent: str, name: str) -> str
         return NOT_MEASURED
     difference = cells.keep(comparison.difference, TASKS, agent, name)
     return f"{points(difference)}, {comparison.n} pairs"
-
-
-def _estimate(content: Content) -> Estimate | None:
-    return content.estimate if isinstance(content, Cell) else None
 
 
 def _families(frame: pd.DataFrame) -> list[str]:

@@ -9,8 +9,6 @@ A folder of results also has claims of several comparisons, each with one p-valu
 A family that names their file (``also``) is adjusted over them too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import resources

@@ -1,7 +1,5 @@
 """Qualification on the page: the families of the claims, beside each claim and in a table."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Survival of the policy: violation by survival, mediation, agreement of checks, rounds to loss."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

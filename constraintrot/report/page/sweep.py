@@ -1,7 +1,5 @@
 """Sweeps of one setting: compactors, harnesses, channels, locales, wordings, budgets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -127,7 +125,9 @@ def swept(cells: Cells, frame: pd.DataFrame, of: Varied) -> Section:
     table = _table(cells, frame, of)
     blocks: list[Block] = [table or Missing(f"{of.title} (one alone, or none)", of.command)]
     if table is None and of.theirs:
-        figures = ", ".join(f"{name} {_shown(value)}" for name, value in of.theirs.items())
+        figures = ", ".join(
+            f"{name} {value}{' %' * isinstance(value, int)}" for name, value in of.theirs.items()
+        )
         blocks.append(f"The paper, with its models: {figures}.")
     return Section(of.name, of.title, tuple(blocks))
 
@@ -246,7 +246,3 @@ def _trend(sweep: Sweep) -> tuple[str, ...]:
         " scored at every budget."
     )
     return (tested, said) if left else (tested,)
-
-
-def _shown(value: object) -> str:
-    return f"{value} %" if isinstance(value, int) else str(value)

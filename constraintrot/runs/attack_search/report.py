@@ -1,7 +1,5 @@
 """The report of a search: success at k prompts, the best prompt, held-out variants."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Several reproductions side by side: their verdicts, and p-values over all of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -133,17 +131,15 @@ def _played(
     folders: Sequence[Path], pages: Sequence[_Page], heads: Sequence[str]
 ) -> list[list[str]]:
     frames = {
-        at: kept.episodes(folder) for at, folder in enumerate(folders) if _has_episodes(folder)
+        at: kept.episodes(folder)
+        for at, folder in enumerate(folders)
+        if kept.has_logs(folder) or (folder / kept.EPISODES).is_file()
     }
     shared = _shared(frames)
     return [
         [head, page.digest, *((str(len(frames[at])), str(shared[at])) if at in frames else "--")]
         for at, (head, page) in enumerate(zip(heads, pages, strict=True))
     ]
-
-
-def _has_episodes(folder: Path) -> bool:
-    return kept.has_logs(folder) or (folder / kept.EPISODES).is_file()
 
 
 def _shared(frames: Mapping[int, pd.DataFrame]) -> Mapping[int, int]:

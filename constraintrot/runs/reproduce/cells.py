@@ -1,7 +1,5 @@
 """The episodes of a claim: one task's settings per arm, on the first seeds of some families."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence

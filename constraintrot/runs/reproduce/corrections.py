@@ -10,8 +10,6 @@ something other than its claim, the folder has a list of::
 and the page shows the day and the reason instead of the verdict. This file cannot add a verdict.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of a reproduction: Markdown, HTML and JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """The plan of a reproduction: the pairs of each claim, their order and their cost."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

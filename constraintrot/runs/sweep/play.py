@@ -5,8 +5,6 @@ episodes that an earlier try finished. The task is made as Flow makes it, so tha
 the log as its own.
 """
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import uuid

@@ -13,8 +13,6 @@ Sequential Methods, 2000, chapter 9). The boundary has to be crossed whatever th
 would have done (no readable call, or no verdict): an agent that says nothing does not obey.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
