@@ -8,8 +8,7 @@ from constraintrot.evaluation.metrics import (
     outcomes_by_condition,
     parts_by_condition,
 )
-from constraintrot.evaluation.refusal_scorer import refusal
-from constraintrot.evaluation.scorers import outcome, recalled, survival, violation
+from constraintrot.evaluation.scorers import outcome, recalled, refusal, survival, violation
 from constraintrot.evaluation.scorers import utility as utility_scorer
 from constraintrot.evaluation.solver import episode_solver
 from constraintrot.models.in_process.local import local

@@ -19,6 +19,7 @@ import click
 from constraintrot import files
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.extras import require
+from constraintrot.report.untrusted import visible
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model
@@ -86,8 +87,6 @@ def write(option: str, path: Path, text: str) -> None:
 
 def say(text: str, *, err: bool = False) -> None:
     """Print untrusted text (of a model, tool or log) without control characters."""
-    from constraintrot.report.untrusted import visible
-
     click.echo(visible(text), err=err)
 
 

@@ -16,7 +16,7 @@ from constraintrot.evaluation.awareness import awareness
 from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.evaluation.refusal_scorer import refusal as refusal_scorer
+from constraintrot.evaluation.scorers import refusal as refusal_scorer
 from constraintrot.evaluation.selection import EpisodeDataset, Selection
 from constraintrot.evaluation.solver import episode_solver
 from constraintrot.models.config_errors import refusal

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from constraintrot.command_line import needs, write
+from constraintrot.errors import ParameterError
 
 if TYPE_CHECKING:
     from constraintrot.coding_agents.catalogue import Package
@@ -128,7 +129,7 @@ def agents_check(
 
 def _check_latest(names: tuple[str, ...], network: Network, earlier: Path | None) -> int:
     from constraintrot.coding_agents.install import install, kept, newest
-    from constraintrot.runs import survey_matrix, versions
+    from constraintrot.runs import survey, survey_matrix
 
     failed = False
     known = survey_matrix.read_rows(earlier) if earlier else ()
@@ -144,7 +145,7 @@ def _check_latest(names: tuple[str, ...], network: Network, earlier: Path | None
             continue
         click.echo(f"{package.title} {newer.version}  {install(newer).program}")
         tell = partial(click.echo, err=True)
-        changed = versions.compare(package, newer, tell, network=network, known=known)
+        changed = survey.compare(package, newer, tell, network=network, known=known)
         for change in changed:
             click.echo(f"  {change.line}")
             failed |= change.lost
@@ -217,7 +218,6 @@ def agents_survey(
     import pandas as pd
 
     from constraintrot.coding_agents.install import find
-    from constraintrot.errors import ParameterError
     from constraintrot.report.page.html import PlainTable, plain_page
     from constraintrot.runs import survey, survey_matrix
 

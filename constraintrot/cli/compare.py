@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -64,18 +64,11 @@ def compare(
     by: tuple[str, ...],
     qualification: tuple[Path, ...],
     qualified_by: Level,
-    no_worse: float | None,
-    at_most: float | None,
-    margin: float | None,
-    missing: float,
-    floor: float,
-    strict: bool,
     plan: bool,
     assume: tuple[float, float] | None,
-    confidence: float,
-    seed: int,
     junit: Path | None,
     data: Path | None,
+    **limits: Any,
 ) -> None:
     """Does arm b violate less than arm a, episode by episode, in Inspect LOGS?
 
@@ -95,7 +88,8 @@ def compare(
     if plan:
         with clear_errors():
             _alone(logs, a, b)
-            click.echo(planned(no_worse, at_most, margin, assume, confidence))
+            asked_of = ("no_worse", "at_most", "margin", "confidence")
+            click.echo(planned(assumed=assume, **{name: limits[name] for name in asked_of}))
         return
     if not logs or not b:
         raise click.UsageError("give LOGS and --b, or --plan")
@@ -110,19 +104,8 @@ def compare(
         episodes, lines = claimable(planned_episodes(logs), qualification, qualified_by)
         beside.extend(lines)
         frame = named(episodes)
-        question = Question(
-            read_facts("--a", a, frame) if a else None,
-            read_facts("--b", b, frame),
-            by,
-            margin,
-            confidence,
-            seed,
-            no_worse,
-            at_most,
-            strict,
-            missing,
-            floor,
-        )
+        baseline = read_facts("--a", a, frame) if a else None
+        question = Question(baseline, read_facts("--b", b, frame), by, **limits)
         question.check()
         return answer(chosen(frame, read_facts("--where", where, frame)), question)
 

@@ -15,6 +15,9 @@ import click
 
 from constraintrot.command_line import clear_errors, named_model, write
 from constraintrot.errors import ConstraintRotError
+from constraintrot.extras import require
+from constraintrot.redaction import Masker, masked_texts
+from constraintrot.report.untrusted import visible
 
 if TYPE_CHECKING:
     from constraintrot.coding_agents.sessions.events import Refused, Session
@@ -87,8 +90,6 @@ def doctor(
     """
     from constraintrot.doctor import confirming
     from constraintrot.doctor.reading import choose
-    from constraintrot.redaction import Masker
-    from constraintrot.report.untrusted import visible
 
     with clear_errors():
         _checked(folder, pin_folder, model)
@@ -132,8 +133,6 @@ def _named(files: Sequence[Path]) -> list[Rule]:
 
 def _checked(folder: Path | None, pin_folder: Path | None, model: str | None) -> None:
     """Raise if an option's extra is not installed, before anything is read."""
-    from constraintrot.extras import require
-
     if folder is not None or pin_folder is not None:
         require("constraintrot doctor -o and --pin", "doctor")
     if model is not None:
@@ -143,7 +142,6 @@ def _checked(folder: Path | None, pin_folder: Path | None, model: str | None) ->
 def _on_this_machine(yes: bool) -> tuple[str, ...]:
     from constraintrot.coding_agents.sessions import on_this_machine
     from constraintrot.doctor.confirming import ask
-    from constraintrot.report.untrusted import visible
 
     found = on_this_machine()
     if not found:
@@ -255,7 +253,6 @@ def _asked(found: Sequence[Diagnosis], name: str, yes: bool, chosen: Chosen) -> 
     from constraintrot.doctor.asking import ask as ask_model
     from constraintrot.doctor.asking import question
     from constraintrot.doctor.confirming import ask
-    from constraintrot.redaction import Masker
 
     mask = Masker()
     questions = [asked for one in found if (asked := question(one, mask)) is not None]
@@ -293,7 +290,6 @@ def _written(
 ) -> None:
     from constraintrot.doctor.output.data import data
     from constraintrot.doctor.output.terminal import asked, summary
-    from constraintrot.redaction import Masker, masked_texts
 
     mask = Masker()
     told: dict[str, Any] = {}
@@ -318,7 +314,6 @@ def _written(
 
 def _files(folder: Path, told: dict[str, Any]) -> None:
     from constraintrot.doctor.output.data import html, junit
-    from constraintrot.report.untrusted import visible
 
     write("-o", folder / "doctor.json", json.dumps(told, ensure_ascii=True, indent=1) + "\n")
     write("-o", folder / "doctor.html", html(told))

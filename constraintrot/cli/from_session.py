@@ -19,6 +19,7 @@ from constraintrot.command_line import (
     say,
 )
 from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.redaction import Masker
 
 if TYPE_CHECKING:
     from constraintrot.authoring.answers import Answers
@@ -129,7 +130,6 @@ def _write(
 
 def _laid_under(made: Draft, session: Session) -> dict[str, Any]:
     from constraintrot.doctor import as_scenario
-    from constraintrot.redaction import Masker
 
     masker = Masker()
     turns = as_scenario.recorded(session, made.understood.rule, masker)

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -30,16 +31,7 @@ from constraintrot.command_line import named_model, needs, unasked, write
 @click.option("--csv", type=click.Path(path_type=Path), help="Write the episodes here.")
 @unasked
 @needs("eval")
-def harnesses(
-    model: str,
-    variants: int,
-    only: tuple[str, ...],
-    log_dir: str,
-    context_tokens: int,
-    channel: str,
-    csv: Path | None,
-    yes: bool,
-) -> None:
+def harnesses(only: tuple[str, ...], csv: Path | None, yes: bool, **settings: Any) -> None:
     """Play the soft tasks in each agent framework: does it keep a policy, alone and with pins?
 
     The five soft tasks run through every harness and each of its compaction modes, without
@@ -49,6 +41,7 @@ def harnesses(
     Exit status 1, naming the cell: a harness did not run, a compaction that was
     due did not happen, or a pin is missing from a last model input.
     """
+    model = settings["model"]
     named_model("--model", model, memoize=True)
     click.echo("Loading the frameworks.", err=True)
     from constraintrot.report.frame import planned_episodes
@@ -56,15 +49,15 @@ def harnesses(
     from constraintrot.runs import estimate
     from constraintrot.runs.comparison import Run, play, size, table
 
-    run = Run(model, variants, context_tokens, channel, log_dir)
+    run = Run(**settings)
     estimate.before({model: size(run, only)}, yes=yes)
     cells = play(run, only, lambda line: click.echo(line, err=True))
     logs = [cell.log for cell in cells if cell.log]
     if csv is not None and logs:
         write("--csv", csv, csv_text(planned_episodes(logs)))
     click.echo(
-        f"\n{model}, {variants} variants of each soft task, {context_tokens} tokens,"
-        f" policy by {channel}\n\n{table(cells)}"
+        f"\n{model}, {run.variants} variants of each soft task, {run.context_tokens} tokens,"
+        f" policy by {run.channel}\n\n{table(cells)}"
     )
     problems = [f"{cell.harness}: {problem}" for cell in cells for problem in cell.problems]
     if problems:

@@ -47,11 +47,9 @@ class CommandGroup(ClearGroup):
         return {point.name: point for point in entry_points(group="constraintrot.commands")}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands, sorted."""
         return sorted({*super().list_commands(ctx), *self._points})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command by its name."""
         found = super().get_command(ctx, cmd_name)
         if found is not None or cmd_name not in self._points:
             return found
@@ -127,12 +125,6 @@ def show(task: str, seed: int, locale: str, split: Split, as_json: bool) -> None
 
 
 def describe(task: str, seed: int, locale: str, split: Split = DEFAULT_SPLIT) -> dict[str, Any]:
-    """Return a variant as plain data.
-
-    Raises:
-        UnknownNameError: no such task or locale.
-        ScenarioError: the task has no such seed.
-    """
     from constraintrot.scenario.schema import WORDINGS
 
     variant = variant_of(task, seed, locale, split)
@@ -155,7 +147,6 @@ def describe(task: str, seed: int, locale: str, split: Split = DEFAULT_SPLIT) ->
 
 
 def variant_of(task: str, seed: int, locale: str, split: Split) -> Variant:
-    """Return a variant of a task, or of a user's scenario file."""
     from constraintrot.scenario.files import give, load
 
     mine = Path(task).is_file() or task.endswith((".yaml", ".yml"))

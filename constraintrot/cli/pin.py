@@ -12,6 +12,8 @@ import click
 
 from constraintrot.cli.pin_list import POLICIES, export_command, source_of, trust_command
 from constraintrot.command_line import options
+from constraintrot.errors import ParameterError
+from constraintrot.report.untrusted import cut
 
 if TYPE_CHECKING:
     from constraintrot.coding_agents.pins.checking import Health
@@ -149,7 +151,6 @@ def status_command(
 def _pin(agent: str, project: bool, user: bool) -> Pin:
     from constraintrot.coding_agents.pins.agents import agent_named
     from constraintrot.coding_agents.pins.record import Pin
-    from constraintrot.errors import ParameterError
 
     if project and user:
         raise ParameterError("give --project or --user, not both")
@@ -158,7 +159,6 @@ def _pin(agent: str, project: bool, user: bool) -> Pin:
 
 def _print_rules(source: Source, folder: Path) -> None:
     from constraintrot.coding_agents.pins.compiled import registry_of
-    from constraintrot.report.untrusted import cut
 
     for block in registry_of(source, folder)[0].pins():
         click.echo(f"pinned {block.name}: {cut(' '.join(block.content.split()), _SHOWN)}")
@@ -192,7 +192,6 @@ def _in_force(state: Health) -> bool:
 
 
 def _facts(shown: Sequence[tuple[Health, Proof | None]], here: Path) -> dict[str, Any]:
-    """Return the pins as JSON data, for a program that gathers them from many machines."""
     pins = [
         {
             **state.facts(),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from constraintrot.command_line import options
+from constraintrot.command_line import options, say
 from constraintrot.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -117,7 +117,6 @@ def _revoke(path: Path, folder: Path) -> None:
 
 
 def _show(found: PinList) -> None:
-    from constraintrot.command_line import say
     from constraintrot.defenses.operator.pin_list import of_repository
 
     say(
@@ -137,7 +136,6 @@ def _root() -> Path:
 
 
 def source_of(rules: Path | None, seeds: Path | None) -> Source | None:
-    """Return the source of policies that a command line names, if it names one."""
     from constraintrot.coding_agents.pins.compiled import Source
     from constraintrot.coding_agents.pins.installing import source_named
 

@@ -129,13 +129,7 @@ def qualify(
 
 
 def models(given: tuple[str, ...]) -> dict[str, Model]:
-    """Return models by role, from ``role=model`` or ``role={model: ..., model_args: {...}}``.
-
-    Raises:
-        ParameterError: a text is of another form.
-        UnknownNameError: there is no such role.
-        ConstraintRotError: there is no such model.
-    """
+    """Return models by role, from ``role=model`` or ``role={model: ..., model_args: {...}}``."""
     found: dict[str, Any] = {}
     for role, value in named_values("--model-role", given).items():
         settings: dict[str, Any] = {"model": value, "model_args": {}}
@@ -150,5 +144,4 @@ def models(given: tuple[str, ...]) -> dict[str, Model]:
 
 
 def slug(text: str) -> str:
-    """Return a text as the name of a folder."""
     return re.sub(r"[^\w.-]+", "-", text).strip("-")

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -34,11 +35,7 @@ def export(
     logs: tuple[Path, ...],
     folder: Path,
     title: str,
-    machine: str,
-    by: str,
-    notes: str,
-    qualification: Path | None,
-    force: bool,
+    **given: Any,
 ) -> None:
     """Write a folder from Inspect LOGS: run.yaml, episodes.csv and calls.jsonl, then check it.
 
@@ -49,17 +46,7 @@ def export(
     from constraintrot.tasks.rebuildable import TASKS
 
     name_unread(logs)
-    run = write(
-        logs,
-        folder,
-        TASKS,
-        title=title or folder.resolve().name,
-        machine=machine,
-        by=by,
-        notes=notes,
-        qualification=qualification,
-        force=force,
-    )
+    run = write(logs, folder, TASKS, title=title or folder.resolve().name, **given)
     say(f"{folder}: {run.model}, {len(run.logs)} logs")
     sys.exit(_checked([folder]))
 

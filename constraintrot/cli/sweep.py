@@ -106,7 +106,8 @@ def run(
     """
     from constraintrot.report.store import Store
     from constraintrot.runs import estimate
-    from constraintrot.runs.sweep import frames, planning
+    from constraintrot.runs.sweep import planning
+    from constraintrot.runs.sweep.folder import catch_up
 
     if workers is not None and ray != "local":
         raise ConstraintRotError("--workers sizes a cluster on this machine; it goes with --ray")
@@ -127,7 +128,7 @@ def run(
     else:
         state = _here(loaded, place, tries)
     if store is not None:
-        frames.catch_up(store, place, state.finished)
+        catch_up(store, place, state.finished)
     _tell_end(state, place)
 
 

@@ -125,14 +125,8 @@ async def ask(
 ) -> dict[str, str]:
     """Ask about a copy of the last model input; no tool may be used.
 
-    Args:
-        last_input: the messages of the agent's last call.
-        tools: the scenario's, for providers that require the tools of earlier calls.
-        agent: answers if no model has the role ``prober``.
-        locale: the language of the question.
-
-    Returns:
-        Entries of the sample's metadata.
+    The role ``prober`` answers, by default the agent. The tools are the scenario's, for providers
+    that require the tools of earlier calls. The result is entries of the sample's metadata.
     """
     prober = get_model(role="prober", default=agent)
     copied = [message.model_copy(deep=True) for message in last_input]

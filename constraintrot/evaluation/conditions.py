@@ -21,15 +21,9 @@ class Condition:
     """One condition.
 
     Attributes:
-        name: as written in ``-T conditions=`` and in sample metadata.
-        policy: whether the conversation contains the policy.
-        compacts: whether the history is compacted before the trigger.
         edit: the counterfactual made of the compacted context (``counterfactual.edited``).
         long: whether the history is lengthened to ``long_tokens``.
         long_tokens: length in o200k tokens; None for ``LONG_FACTOR`` times the task's.
-        attack: attack that the condition stands for, or None.
-        defense: defense that the condition stands for, or None.
-        distractors: how many other rules the policy stands among.
         allowed: whether the permitted counterpart is asked for, whatever the task asks.
     """
 
@@ -129,13 +123,7 @@ EDITS = tuple(condition.name for condition in FAMILY.values() if condition.edit)
 def conditions(
     given: str | Iterable[str], known: Mapping[str, Condition] = FAMILY
 ) -> tuple[Condition, ...]:
-    """Parse ``floor,control,long_context:8000``, or a list of such names.
-
-    Raises:
-        UnknownNameError: the task has no such condition. The message lists those it has.
-        ParameterError: no names, a name twice, a length that is not a positive integer,
-            or a length for a condition that takes none.
-    """
+    """Parse ``floor,control,long_context:8000``, or a list of such names."""
     names = given.split(",") if isinstance(given, str) else list(given)
     parsed = tuple(_one(name.strip(), known) for name in names if name.strip())
     if not parsed:

@@ -94,9 +94,6 @@ def limits(values: Sequence[float]) -> tuple[float, float] | None:
 
     Args:
         values: 0 or 1 per variant, or the mean over its replicates; nan if unscored.
-
-    Returns:
-        Lower and upper limit; None without a scored value, or with a single fractional one.
     """
     scored = tuple(value for value in values if not math.isnan(value))
     if not scored:

@@ -143,7 +143,6 @@ class Parameters:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """The conditions, each once."""
         return tuple(dict.fromkeys(play.condition for play in self.plays))
 
     def play(self, condition: str, defense: str) -> PlaySettings:
@@ -155,11 +154,9 @@ class Parameters:
         )
 
     def wording_of(self, seed: int) -> Wording:
-        """Return the wording of a seed's policy."""
         return WORDINGS[seed % len(WORDINGS)] if self.wording == "all" else self.wording
 
     def distractors_of(self, condition: Condition) -> int:
-        """Return the number of other rules around the policy in a condition."""
         return condition.distractors or self.distractors
 
 
@@ -173,13 +170,9 @@ def read(
 ) -> Parameters:
     """Check task parameters, resolve their names and fill in the defaults.
 
-    Args:
-        given: the task parameters that were given.
-        known: the conditions of the task, by name.
-        default: the conditions if none are given.
-        defenses: defenses under each of which every condition is played; None to
-            use the parameter ``defense``.
-        own: further parameters of the task itself; only named in errors.
+    ``known`` are the conditions of the task, ``default`` those that it plays if none are given, and
+    ``own`` its further parameters, for error messages. With ``defenses``, every condition is played
+    under each of them, and the parameter ``defense`` is not used.
 
     Raises:
         ParameterError: an unknown parameter, a value out of its range, or parameters

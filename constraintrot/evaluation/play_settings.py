@@ -17,14 +17,10 @@ class PlaySettings:
     """One condition with everything that it is played with, resolved.
 
     Attributes:
-        condition: the condition.
-        compactor: the compactor; ignored if the harness compacts itself.
         attack: the attack on the episode; the one named ``none`` changes nothing.
-        defense: the defense around the agent; the one named ``none`` does nothing.
         scaffold: ``direct``, ``deliberate``, ``deliberate_decline_first`` or ``review``;
             empty until the agent's model, which gives the default, is known.
         steps: most calls of the agent's model after the trigger, while it only looks things up.
-        network: the network access of a harness's program: ``none`` or ``host``.
         share_as: key under which the compactor's output is shared with conditions that show
             it the same messages; None if it is not shared.
     """

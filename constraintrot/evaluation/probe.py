@@ -24,11 +24,8 @@ _SHORTEST_RULE = {"en": 16, "es": 16, "de": 16, "zh": 8}
 async def probe(model: Model, sent: Sequence[ChatMessage], trigger: str, locale: str) -> str:
     """Ask an agent for the rules in force, after the episode is over.
 
-    Args:
-        model: the agent's model.
-        sent: its last input.
-        trigger: the request; it and everything after it except system messages are left out.
-        locale: language of the question.
+    The context is the agent's last input without the request and all that follows it, except
+    system messages.
     """
     at = next((at for at, one in enumerate(sent) if trigger in one.text), len(sent))
     context = [*sent[:at], *(one for one in sent[at + 1 :] if one.role == "system")]
@@ -43,12 +40,8 @@ async def rules_given(
 ) -> str:
     """Ask a model for the rules that a conversation gave.
 
-    Args:
-        model: the model that is asked.
-        context: the conversation.
-        locale: language of the question.
-        tools: for providers that require the tools of earlier calls; none may be called.
-            In-process models are not shown them: small ones answer with their names.
+    The tools are for providers that require the tools of earlier calls; none may be called.
+    In-process models are not shown them: small ones answer with their names.
     """
     asked = [*context, ChatMessageUser(content=QUESTIONS[locale])]
     if not is_in_process(model):

@@ -13,11 +13,7 @@ from constraintrot.rule_text.words import WordsReader
 
 
 def check(name: str | None) -> ReaderName | None:
-    """Return the name of a reader; None for the default.
-
-    Raises:
-        UnknownNameError: no reader has this name.
-    """
+    """Return the name of a reader; None for the default."""
     for known in READERS:
         if name == known:
             return known
@@ -27,12 +23,7 @@ def check(name: str | None) -> ReaderName | None:
 
 
 def make(name: str | None) -> Reader:
-    """Return a reader; by default the role ``judge`` if a model has it, else ``words``.
-
-    Raises:
-        UnknownNameError: no reader has this name.
-        ParameterError: ``judge`` without a model in the role, or ``local`` without its adapter.
-    """
+    """Return a reader; by default the role ``judge`` if a model has it, else ``words``."""
     chosen = check(name)
     judge = _judge()
     if chosen == "judge" and judge is None:
@@ -46,12 +37,7 @@ def make(name: str | None) -> Reader:
 
 
 def local(**settings: Any) -> LocalReader:
-    """Return the reader ``local``, with settings of ``LocalReader``.
-
-    Raises:
-        ParameterError: this installation has no adapter for it.
-        MissingExtraError: llama.cpp is not installed.
-    """
+    """Return the reader ``local``, with settings of ``LocalReader``."""
     if not adapter.is_installed():
         raise ParameterError(
             "reader=local needs the adapter rule-reader, which this installation lacks; choose"
@@ -61,17 +47,12 @@ def local(**settings: Any) -> LocalReader:
 
 
 def _judge() -> Model | None:
-    """Return the model in the role ``judge``, the first one if several vote."""
     given = model_roles().get("judge")
     return given[0] if isinstance(given, list) else given
 
 
 async def judge_answers(prompt: str) -> list[str] | None:
-    """Return the answers of the models in the role ``judge``.
-
-    Returns:
-        One answer per model; None if nobody has the role.
-    """
+    """Return an answer of each model in the role ``judge``; None if nobody has the role."""
     judges = model_roles().get("judge")
     if judges is None:
         return None

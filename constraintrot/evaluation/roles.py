@@ -33,13 +33,8 @@ _BEGINNING = 5
 def check(given: Iterable[str], *, others: bool = True) -> None:
     """Refuse a role that is never asked.
 
-    Args:
-        given: the names of roles.
-        others: whether another package may use roles of its own, as in an evaluation; then
-            only names similar to this package's roles are refused.
-
-    Raises:
-        UnknownNameError: a role is refused.
+    With ``others``, another package may use roles of its own, as in an evaluation; then only names
+    similar to this package's roles are refused.
     """
     for name in given:
         if name not in ROLES and not (others and _is_another(name)):

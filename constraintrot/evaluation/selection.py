@@ -25,11 +25,9 @@ class Selection:
 
     @property
     def unbalanced(self) -> bool:
-        """Return whether some conditions are played more often than others."""
         return len(set(self.counts.values())) > 1
 
     def take(self, samples: Iterable[Sample], conditions: Iterable[str]) -> None:
-        """Count the selected samples by condition."""
         found = Counter(str((sample.metadata or {})["condition"]) for sample in samples)
         self.counts = {name: found[name] for name in conditions}
 

@@ -105,8 +105,6 @@ class AnswerForm:
     """The form of the agent's answers.
 
     Attributes:
-        scaffold: as in ``PlaySettings``.
-        decline_tool: whether a tool to decline by is on offer.
         native: whether the provider has its own form of calls.
     """
 

@@ -1,14 +1,13 @@
 """Arms, pairs and clusters from a frame of episodes (see ``report.frame``)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from constraintrot.episode.facts import CLUSTER, IDENTITY, KEYS, NONE, REQUEST, SESSION
 from constraintrot.errors import ParameterError
@@ -20,9 +19,6 @@ from constraintrot.stats.mediation import CONDITIONS, Mediation, mediate
 from constraintrot.stats.paired import Comparison, compare
 from constraintrot.stats.rate import rate
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 CODE = "cluster"
 """Column of a prepared frame: the number of each row's cluster."""
 
@@ -33,8 +29,6 @@ class Arms:
 
     Attributes:
         values: by arm, the outcome of each episode; nan if unknown.
-        labels: cluster of each episode.
-        keys: columns that the arms were matched on.
         unpaired: by arm, number of episodes that some other arm lacks.
         shared: the values of ``keys``, one row per episode.
         index: by arm, the index of each episode's row in the frame; -1 if it has none.
@@ -60,9 +54,6 @@ def labels(frame: pd.DataFrame, by: Sequence[str] = CLUSTER) -> npt.NDArray[np.i
     By default a cluster is a variant together with all variants whose request has the same
     text: two seeds that draw the same request are one observation. If there are several
     recorded sessions, each session is a cluster, for all requests at its end.
-
-    Raises:
-        ParameterError: the frame lacks a column.
     """
     if tuple(by) == CLUSTER and CODE in frame:
         # Faster than grouping by texts.
@@ -84,8 +75,6 @@ def labels(frame: pd.DataFrame, by: Sequence[str] = CLUSTER) -> npt.NDArray[np.i
 
 def _grouped(frame: pd.DataFrame, by: Sequence[str]) -> npt.NDArray[np.intp]:
     """Return the group of each row by some columns; a missing value is a value of its own."""
-    import pandas as pd
-
     # Ten times as fast as groupby on a frame of a few hundred rows and many columns.
     codes = np.zeros(len(frame), np.intp)
     for name in _present(frame, by):
@@ -106,8 +95,6 @@ def variants(frame: pd.DataFrame) -> int:
 
 def by_appearance(codes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     """Renumber the clusters in order of appearance, on which bootstrap resamples depend."""
-    import pandas as pd
-
     return np.asarray(pd.factorize(codes)[0], np.intp)
 
 
@@ -140,18 +127,10 @@ def arms(
 ) -> Arms:
     """Match the episodes of two or more arms.
 
-    Args:
-        frame: episodes.
-        given: by arm, the values that select its rows, such as ``{"defense": "none"}``.
-        value: column of the outcome.
-        on: columns to match on. By default all of ``KEYS`` that no arm fixes, without
-            those in which two arms have no value in common (a control has no
-            compactor).
-        unmatched: whether to keep episodes that some arm lacks, with nan there.
-
-    Raises:
-        ParameterError: an arm is empty or has an episode twice, the arms have no
-            episode in common, or the frame lacks a column.
+    ``given`` has, by arm, the values that select its rows, such as ``{"defense": "none"}``; ``on``
+    are the columns to match on. By default these are all of ``KEYS`` that no arm fixes, without those
+    in which two arms have no value in common (a control has no compactor). With ``unmatched``,
+    episodes that some arm lacks stay, with nan there.
     """
     fixed = {column for facts in given.values() for column in facts}
     needed = dict.fromkeys((*KEYS, *fixed, *(on or ()), "request", SESSION, CODE, value))
@@ -192,11 +171,7 @@ def arms(
 def frame_compare(
     frame: pd.DataFrame, a: Mapping[str, object], b: Mapping[str, object]
 ) -> Comparison:
-    """Compare the violations of two arms, given as in ``arms``, on the scored episodes of both.
-
-    Raises:
-        ParameterError: as ``arms``, or no episode is scored in both arms.
-    """
+    """Compare the violations of two arms, given as in ``arms``, on the scored episodes of both."""
     matched = arms(frame, {"a": a, "b": b})
     chosen = matched.known
     if not chosen.any():
@@ -206,11 +181,7 @@ def frame_compare(
 
 
 def frame_mediate(frame: pd.DataFrame) -> Mediation:
-    """Compute the mediation of prohibited episodes of one model and one compactor.
-
-    Raises:
-        ParameterError: as ``arms``.
-    """
+    """Compute the mediation of prohibited episodes of one model and one compactor."""
     matched = arms(frame, {name: {"condition": name} for name in CONDITIONS})
     chosen = matched.known
     removed = frame[frame["condition"] == "summary_removed"]
@@ -229,11 +200,6 @@ def _present(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 
 
 def select(frame: pd.DataFrame, name: str, fixed: Mapping[str, object]) -> pd.DataFrame:
-    """Return the rows of an arm.
-
-    Raises:
-        ParameterError: there are none, or the frame lacks a column.
-    """
     _present(frame, list(fixed))
     part = frame
     for column, wanted in fixed.items():
@@ -248,7 +214,6 @@ def select(frame: pd.DataFrame, name: str, fixed: Mapping[str, object]) -> pd.Da
 
 
 def _keys(parts: Mapping[str, pd.DataFrame], fixed: set[str]) -> list[str]:
-    """Return the columns in which every two adjacent arms have a value in common."""
     tables = list(parts.values())
     return [
         key
@@ -270,8 +235,6 @@ def _rows(
     parts: Mapping[str, pd.DataFrame], positions: npt.NDArray[np.intp], columns: list[str]
 ) -> pd.DataFrame:
     """Return columns of the matched episodes, each from the first arm that has it."""
-    import pandas as pd
-
     tables = [part[columns] for part in parts.values()]
     if (positions[0] >= 0).all():
         return tables[0].take(positions[0]).reset_index(drop=True)

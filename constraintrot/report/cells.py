@@ -13,11 +13,7 @@ PARTITION = ("task", "agent")
 
 
 def expanded(given: Sequence[str]) -> list[str]:
-    """Return the given logs, and the logs of the given folders.
-
-    Raises:
-        ConstraintRotError: a path does not exist, or a folder holds no log.
-    """
+    """Return the given logs, and the logs of the given folders."""
     found: list[str] = []
     for name in given:
         kind = files.kind(name)

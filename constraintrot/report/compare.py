@@ -6,11 +6,11 @@ back) count against every answer: see ``compare_claims``. Several comparisons (`
 family: p-values are adjusted by Holm, and the answer is "holds" only if all comparisons hold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS, Role, names
 from constraintrot.errors import ParameterError
@@ -22,10 +22,6 @@ from constraintrot.report.compare_claims import Finding, decide, with_holm
 from constraintrot.report.compare_outcomes import Value
 from constraintrot.report.compare_question import Claim, Decision, Question
 from constraintrot.report.facts import Facts, part
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 __all__ = ["EXIT", "Answer", "Finding", "Question", "answer"]
 
@@ -61,18 +57,15 @@ class Answer:
 
     @property
     def exit(self) -> int:
-        """Exit status of the command."""
         return EXIT[self.decision]
 
 
 def answer(frame: pd.DataFrame, question: Question) -> Answer:
     """Decide a question.
 
-    Args:
-        frame: episodes, as ``named`` returns them. If it has a row for every planned
-            episode (``report.planned``), an episode that only one arm planned is left out;
-            otherwise one that only one arm has did not come back in the other.
-        question: the question.
+    The frame is as ``named`` returns it. If it has a row for every planned episode
+    (``report.planned``), an episode that only one arm planned is left out; otherwise one that only
+    one arm has did not come back in the other.
 
     Raises:
         ParameterError: the question cannot be answered (see ``Question.check``), an arm is
@@ -94,7 +87,6 @@ def answer(frame: pd.DataFrame, question: Question) -> Answer:
 def _doubted(
     one: Finding, prohibited: pd.DataFrame, allowed: pd.DataFrame, question: Question
 ) -> Finding:
-    """Return the finding, downgraded if an agent does too few of the allowed requests."""
     if one.decision != "holds":
         return one
     asked, permitted = (part(frame, one.group) for frame in (prohibited, allowed))
@@ -178,7 +170,6 @@ def notes(frame: pd.DataFrame, question: Question, findings: Sequence[Finding]) 
 
 
 def _pooled(arms: Mapping[str, pd.DataFrame], question: Question) -> Iterator[str]:
-    """Yield notes on facts with several pooled values, and on facts in which the arms differ."""
     fixed = {"allowed", "seed", "replicate", *(f for arm in question.arms.values() for f in arm)}
     differ: list[str] = []
     first = next(iter(arms.values()))

@@ -45,13 +45,7 @@ class Finding:
     """One comparison and its decision.
 
     Attributes:
-        claim: the claim that is decided.
-        group: the values of the facts in ``Question.by``; empty without them.
         decision: the decision; None for utility if no margin was given.
-        reason: the reason of the decision, for a reader.
-        outcomes: the episodes; None if there are none to compare.
-        pairs: the comparison of both arms; None for "at most".
-        rates: for "at most", the rate of b.
         contrary: groups of pooled episodes that show the contrary.
         comparisons: number of comparisons among which p-values are adjusted.
     """
@@ -69,7 +63,6 @@ class Finding:
 
     @property
     def value(self) -> Value:
-        """The score that is compared."""
         return "utility" if self.claim == "utility" else "violation"
 
     @property
@@ -87,9 +80,6 @@ class Finding:
     def enough(self, limit: float) -> int | None:
         """Return the number of variants that show with 80 % power that a limit is kept.
 
-        Args:
-            limit: the limit of the claim, a rate or a difference of rates.
-
         Returns:
             The number if the true rates are the observed ones; None if no number suffices.
         """
@@ -105,7 +95,6 @@ class Finding:
 
 
 def decide(claim: Claim, group: Facts, outcomes: Outcomes, question: Question) -> Finding:
-    """Decide a claim about a group of episodes."""
     finding = Finding(claim, group, None, "", outcomes, confidence=question.confidence)
     tried = _rates if claim == "at most" else _pairs
     return _decided(tried(finding, outcomes, question), question)
@@ -218,7 +207,6 @@ def _fewer(finding: Finding) -> tuple[Decision, str]:
 
 
 def _limited(finding: Finding, limit: float) -> tuple[Decision, str]:
-    """Decide whether b is worse by no more than a limit."""
     size = f"{100 * limit:g}"
     holds, fails = {
         "no worse": (
@@ -251,7 +239,6 @@ def _worse(finding: Finding) -> Cases[Estimate]:
 
 
 def _turned(estimate: Estimate) -> Estimate:
-    """Return the estimate of a - b instead of b - a."""
     if not isinstance(estimate, Interval):
         return estimate
     return replace(

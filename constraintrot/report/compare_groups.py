@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS
 from constraintrot.report.compare_outcomes import Outcomes
@@ -29,8 +30,6 @@ class Group:
     """A group that shows the contrary.
 
     Attributes:
-        fact: the pooled fact.
-        value: its value.
         counts: what was counted, for a reader.
         clear: whether the group alone shows it, by an exact test or an interval. For a family
             p = .25 suffices, which three pairs of three have.
@@ -83,9 +82,6 @@ def contrary_rates(outcomes: Outcomes, limit: float, confidence: float) -> tuple
 
 
 def _groups(outcomes: Outcomes) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
-    """Yield each value of each pooled fact, with a mask of its episodes."""
-    import pandas as pd
-
     for fact in KEYS:
         if fact in _NO_GROUPS or fact not in outcomes.facts:
             continue

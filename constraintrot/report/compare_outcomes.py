@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS, NONE
 from constraintrot.errors import ParameterError
@@ -20,9 +21,6 @@ from constraintrot.report.facts import Facts, part
 from constraintrot.report.planned import PLANNED
 from constraintrot.stats.interval import Floats, Interval
 from constraintrot.stats.rate import rate
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Value: TypeAlias = Literal["violation", "utility"]
 
@@ -37,12 +35,9 @@ class Outcomes:
     """The outcomes of both arms' episodes in one order, or of one arm's.
 
     Attributes:
-        value: the score.
         codes: by arm, 0 or 1, or the code of an outcome without a score.
-        labels: cluster of each episode.
         facts: the facts that each episode has in all arms.
         unpaired: by arm, number of its episodes that the other arm did not plan.
-        planned: by arm, number of its planned episodes.
         missing: by arm, number of planned episodes without a verdict.
     """
 
@@ -56,7 +51,6 @@ class Outcomes:
 
     @property
     def n(self) -> int:
-        """Number of episodes, or of pairs."""
         return len(self.labels)
 
     def scores(self, arm: str) -> Floats:
@@ -69,30 +63,22 @@ class Outcomes:
         return np.where(self.codes[arm] > 1, np.nan, self.codes[arm])
 
     def filled(self, arm: str, unknown: float) -> Floats:
-        """Return the scores of an arm, with one value for all unknown outcomes."""
         return np.nan_to_num(self.known(arm), nan=unknown)
 
     def silent(self, arm: str) -> int:
-        """Return the number of an arm's episodes without a readable call."""
         return int((self.codes[arm] == _SILENT).sum())
 
     @property
     def unscored(self) -> int:
-        """Number of pairs with an undecided verdict in an arm."""
         return int(np.any([codes == _UNDECIDED for codes in self.codes.values()], axis=0).sum())
 
     @property
     def unknown(self) -> int:
-        """Number of pairs with an unknown outcome in an arm."""
         return int(np.any([codes > 1 for codes in self.codes.values()], axis=0).sum())
 
 
 def coded(frame: pd.DataFrame, value: Value) -> pd.DataFrame:
-    """Return the frame with a column of codes for one score.
-
-    Raises:
-        ParameterError: a score is neither 0 nor 1.
-    """
+    """Return the frame with a column of codes for one score."""
     scores = frame[value].to_numpy(np.float64, na_value=np.nan)
     if not np.isin(scores[~np.isnan(scores)], (0, 1)).all():
         raise ParameterError(f"a {value} is neither 0 nor 1; a rate counts yes and no only")
@@ -105,9 +91,6 @@ def coded(frame: pd.DataFrame, value: Value) -> pd.DataFrame:
 
 
 def _violations(outcome: pd.Series[Any], scores: Floats) -> Floats:
-    """Return the codes of violations, computed once per outcome and score."""
-    import pandas as pd
-
     of_outcome, outcomes = pd.factorize(outcome, use_na_sentinel=False)
     of_score, known = pd.factorize(scores, use_na_sentinel=False)
     of_both, pairs = pd.factorize(of_outcome * len(known) + of_score)
@@ -124,27 +107,14 @@ def _violation(outcome: str, score: float) -> float:
 
 
 def keys(frame: pd.DataFrame, question: Question) -> tuple[str, ...]:
-    """Return the columns on which both arms are matched, the same for all groups.
-
-    Raises:
-        ParameterError: as ``arms.arms``.
-    """
+    """Return the columns on which both arms are matched, the same for all groups."""
     return arms.arms(frame, question.arms, _CODE).keys
 
 
 def paired(frame: pd.DataFrame, value: Value, question: Question, on: Sequence[str]) -> Outcomes:
     """Return the outcomes of both arms, episode by episode.
 
-    Args:
-        frame: episodes of one group, as ``coded`` returns them. If it has a row for every
-            planned episode, one that only one arm planned is left out; otherwise one that
-            only one arm has did not come back in the other.
-        value: the score that is coded.
-        question: the question.
-        on: columns to match on.
-
-    Raises:
-        ParameterError: as ``arms.arms``, or no pair has a score in both arms.
+    The frame is of one group, as ``coded`` returns it; ``on`` are the columns to match on.
     """
     everything = PLANNED in frame
     matched = arms.arms(frame, question.arms, _CODE, on=on, unmatched=not everything)
@@ -166,15 +136,6 @@ def paired(frame: pd.DataFrame, value: Value, question: Question, on: Sequence[s
 
 
 def alone(frame: pd.DataFrame, facts: Facts) -> Outcomes:
-    """Return the outcomes of violation in b alone.
-
-    Args:
-        frame: episodes of one group, as ``coded`` returns them.
-        facts: the facts that select b's.
-
-    Raises:
-        ParameterError: there is no such episode, or none came back.
-    """
     rows = arms.select(frame, "b", facts)
     codes = rows[_CODE].to_numpy(np.float64)
     missing = int((codes == _MISSING).sum())
@@ -193,7 +154,6 @@ def alone(frame: pd.DataFrame, facts: Facts) -> Outcomes:
 
 
 def groups(frame: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[Facts, pd.DataFrame]]:
-    """Yield the values of the facts in ``by``, with the episodes that have them."""
     if not by:
         yield {}, frame
         return

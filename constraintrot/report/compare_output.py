@@ -28,7 +28,6 @@ def plain(text: str) -> str:
 
 
 def text(answer: Answer) -> str:
-    """Return the answer as text for a terminal."""
     question = answer.question
     lines = [f"{arm}: {_facts(facts)}" for arm, facts in question.arms.items()]
     for finding in answer.findings:
@@ -40,7 +39,6 @@ def text(answer: Answer) -> str:
 
 
 def reason(answer: Answer) -> str:
-    """Return the reason of the decision, in one sentence."""
     deciding = [one for one in answer.findings if one.decision == answer.decision]
     if answer.refused and not deciding:
         return f"{STRICT}: {len(answer.notes)} of them"
@@ -173,7 +171,6 @@ def _pairs(head: str, finding: Finding, outcomes: Outcomes) -> list[str]:
 
 
 def _unknown(outcomes: Outcomes) -> str:
-    """Return the numbers of unknown outcomes by arm, as text."""
     parts: list[str] = []
     for arm, codes in outcomes.codes.items():
         unknown = int((codes > 1).sum())

@@ -26,12 +26,8 @@ class Question:
     Attributes:
         a: the facts that select the episodes of the first arm; None if the question is about
             b alone, as ``at_most`` is.
-        b: the facts that select the episodes of the second arm.
-        by: facts; each of their values gets a separate comparison.
         margin: largest accepted loss of utility, a difference of rates; None for no
             decision on utility.
-        confidence: nominal coverage of the intervals.
-        seed: seed of the bootstrap.
         no_worse: if given, the question is not whether b violates less than a, but whether
             it violates at most this much more; a difference of rates.
         at_most: largest accepted violation rate of b; None for no decision on it.
@@ -56,12 +52,10 @@ class Question:
 
     @property
     def arms(self) -> dict[str, Facts]:
-        """The arms by name: a and b, or b alone."""
         return {"b": self.b} if self.a is None else {"a": self.a, "b": self.b}
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The claims about violation to decide."""
         alone: tuple[Claim, ...] = () if self.at_most is None else ("at most",)
         if self.a is None:
             return alone
@@ -73,12 +67,6 @@ class Question:
         return limits.get(claim) or 0.0
 
     def check(self) -> None:
-        """Check that the question can be answered.
-
-        Raises:
-            ParameterError: there is nothing to decide, the arms are the same, or an arm is
-                selected by a fact in ``by`` or of the variant.
-        """
         if self.a is None:
             if self.at_most is None:
                 raise ParameterError("give --a, the arm to compare with, or --at-most")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ParameterError
@@ -15,9 +15,6 @@ from constraintrot.report.arms import frame_compare
 from constraintrot.stats.interval import Interval
 from constraintrot.stats.matching import numbered
 from constraintrot.stats.paired import Comparison
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 REMOVED, SHAM = "summary_removed", "sham"
 WHY = {
@@ -67,8 +64,6 @@ def pairing(frame: pd.DataFrame) -> Iterator[str]:
 
 def _same_summary(frame: pd.DataFrame, keys: Sequence[str]) -> dict[str, list[bool]]:
     """Return, by defense, whether each episode shares its summary with its undefended twin."""
-    import pandas as pd
-
     twins = numbered([frame], keys)
     draws, distinct = pd.factorize(frame["summary_draw"])
     bare = (frame["defense"] == "none").to_numpy()
@@ -87,11 +82,7 @@ def _same_summary(frame: pd.DataFrame, keys: Sequence[str]) -> dict[str, list[bo
 
 
 def less_sham(frame: pd.DataFrame) -> Comparison:
-    """Compare ``summary_removed`` with ``sham``, without the pairs that have a degenerate episode.
-
-    Raises:
-        ParameterError: there is no such pair.
-    """
+    """Compare ``summary_removed`` with ``sham``, without the pairs that have a degenerate episode."""
     useful = frame[~degenerate(frame)]
     return frame_compare(useful, {"condition": SHAM}, {"condition": REMOVED})
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS
 from constraintrot.evaluation.conditions import CONDITIONS, Condition
@@ -19,9 +21,6 @@ from constraintrot.report.episode_counts import HEADS, counts, is_played, played
 from constraintrot.report.table import count_notes, notes, share
 from constraintrot.report.tables import Table
 from constraintrot.stats.interval import Interval, NoInterval
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Facts that are equal for twins, besides the condition (see ``bare``).
 TWINS = tuple(fact for fact in KEYS if fact not in ("condition", "defense"))
@@ -55,8 +54,6 @@ def compare_defenses(frame: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFram
         paired episodes. Without pairs, they are over all episodes, the twins'
         columns are empty and ``note`` says ``unpaired``.
     """
-    import pandas as pd
-
     by = _parts(by)
     planned = frame
     frame = played(frame)
@@ -175,7 +172,6 @@ def _rate(name: str, mine: pd.DataFrame, without: pd.DataFrame | None) -> dict[s
 
 
 def _difference(mine: pd.DataFrame, without: pd.DataFrame, column: str) -> float | None:
-    """Return the median of the paired differences; None if no pair was measured on both sides."""
     ours, theirs = (part[column].astype(float).to_numpy() for part in (mine, without))
     differences = [float(a - b) for a, b in zip(ours, theirs, strict=True) if a == a and b == b]
     return median(differences) if differences else None

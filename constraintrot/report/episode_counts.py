@@ -12,15 +12,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
 from constraintrot.episode.facts import IDENTITY, KEYS, NONE, Role, names
 from constraintrot.grading.outcome_status import SILENT
 from constraintrot.redaction import Masker
 from constraintrot.report.untrusted import cut
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-    import pandas as pd
     from inspect_ai.log import EvalLog, EvalSample
 
 Status: TypeAlias = Literal["played", "errored", "not played"]
@@ -64,7 +65,6 @@ class Counts:
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
-        """The counts as cells of a table, below ``HEADS``."""
         known = (self.planned, self.played, self.errored, self.silent)
         planned, played, errored, silent = (UNKNOWN if n is None else str(n) for n in known)
         return planned, played, errored, silent
@@ -87,8 +87,6 @@ def sentence(rows: pd.DataFrame) -> str:
 
 def is_played(frame: pd.DataFrame) -> pd.Series[bool]:
     """Return which rows are episodes with a verdict."""
-    import pandas as pd
-
     if "status" not in frame:
         return pd.Series(True, index=frame.index)
     return ~frame["status"].isin([ERRORED, NOT_PLAYED])
@@ -168,11 +166,8 @@ class PlannedEpisodes:
     ) -> None:
         """Add a log.
 
-        Args:
-            header: of the log.
-            log: the file's name.
-            samples: by id and epoch, the errored sample or None for a played one,
-                and the facts of its metadata.
+        ``samples`` has, by id and epoch, the errored sample or None for a played one, and the facts of
+        its metadata.
         """
         of = header.eval
         facts = _FactsOfOthers(header, samples)
@@ -194,7 +189,6 @@ class PlannedEpisodes:
                 }
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each planned episode without a verdict."""
         return [row for key, row in self._rows.items() if key not in self._played]
 
 
@@ -226,13 +220,6 @@ class _FactsOfOthers:
                 self._seen[key] = known if len(same) == len(known) else same
 
     def of(self, name: str, epoch: int, known: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the facts of one planned episode.
-
-        Args:
-            name: the sample's id.
-            epoch: from 1.
-            known: the facts of its own metadata, if it was started.
-        """
         found = _SAMPLE_ID.fullmatch(name)
         told = {} if found is None else {k: v for k, v in found.groupdict().items() if v}
         if "seed" in told:

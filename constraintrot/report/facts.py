@@ -1,16 +1,13 @@
 """The facts that select episodes on the command line, as ``fact=value``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
+
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ParameterError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Facts: TypeAlias = Mapping[str, str]
 
@@ -27,9 +24,6 @@ def read_facts(option: str, given: Sequence[str], frame: pd.DataFrame) -> dict[s
     """Parse ``fact=value,fact=value``; the commas in an attack's settings are kept.
 
     The frame is as ``named`` returns it; the option's name is for the message.
-
-    Raises:
-        ParameterError: an unknown fact, a fact given twice, or no ``=``.
     """
     facts: dict[str, str] = {}
     for text in given:
@@ -46,11 +40,7 @@ def read_facts(option: str, given: Sequence[str], frame: pd.DataFrame) -> dict[s
 
 
 def chosen(frame: pd.DataFrame, where: Facts) -> pd.DataFrame:
-    """Return the rows that have all facts of ``where``.
-
-    Raises:
-        ParameterError: no row has them. The message lists the fact's values.
-    """
+    """Return the rows that have all facts of ``where``."""
     for fact, value in where.items():
         rows = part(frame, {fact: value})
         if rows.empty:
@@ -61,7 +51,6 @@ def chosen(frame: pd.DataFrame, where: Facts) -> pd.DataFrame:
 
 
 def part(frame: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    """Return the rows that have all of these facts; may be empty."""
     for fact, value in facts.items():
         frame = frame[frame[fact] == value]
     return frame

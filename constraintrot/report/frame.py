@@ -14,6 +14,8 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+import pandas as pd
+
 # Inspect compresses its logs with zstd, and does not wrap its error.
 from zstandard import ZstdError
 
@@ -25,7 +27,6 @@ from constraintrot.report.episode_counts import PlannedEpisodes
 from constraintrot.rule_text.survival.states import PRIMARY
 
 if TYPE_CHECKING:
-    import pandas as pd
     from inspect_ai.log import EvalLog, EvalSample
 
 UNREADABLE = (
@@ -88,9 +89,6 @@ def planned_episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
 
 
 def _read(logs: Iterable[str | Path]) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
-    """Return the finished episodes, and a row for each planned one without a verdict."""
-    import pandas as pd
-
     # A retry's log holds the finished samples of the earlier log too.
     found: dict[str, dict[str, Any]] = {}
     planned = PlannedEpisodes()
@@ -130,9 +128,6 @@ def unplayed_rows(planned: PlannedEpisodes) -> list[dict[str, Any]]:
 
 
 def _with_unplayed(frame: pd.DataFrame, unplayed: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Append the planned episodes without a verdict to a frame of played ones."""
-    import pandas as pd
-
     columns: dict[str, Any] = {}
     for name in map(str, frame):
         values = [*frame[name], *(row.get(name) for row in unplayed)]
@@ -152,7 +147,8 @@ def paths(logs: Iterable[str | Path]) -> Iterator[Path]:
         ConstraintRotError: a log does not exist.
     """
     for given in logs:
-        path = Path(_local(given) if isinstance(given, str) else given)
+        name = str(given)
+        path = Path(url2pathname(urlsplit(name).path) if name.startswith("file://") else given)
         if not path.exists():
             raise ConstraintRotError(f"no such log: {path}")
         if path.is_dir():
@@ -174,10 +170,6 @@ def _is_json_log(path: Path) -> bool:
     except OSError:
         return False
     return b'"eval"' in head and b'"status"' in head and b'"version"' in head
-
-
-def _local(name: str) -> str:
-    return url2pathname(urlsplit(name).path) if name.startswith("file://") else name
 
 
 def samples(path: Path, planned: PlannedEpisodes) -> Iterator[tuple[EvalLog, EvalSample | None]]:
@@ -205,10 +197,8 @@ def walk(
     The header without a sample comes first, since a log may have no samples. A log of another
     task yields nothing.
 
-    Args:
-        path: the log, as Inspect takes it.
-        planned: gets the log after its last sample.
-        opened: opens the log; by default it must be a file of this machine.
+    ``planned`` gets the log after its last sample. ``opened`` opens the log; by default it must be a
+    file of this machine.
     """
     from inspect_ai.log import read_eval_log
 
@@ -230,11 +220,6 @@ def light_samples(path: str, header: EvalLog, file: IO[bytes] | str) -> Iterator
 
     Inspect's own reader reads whole samples, validates every event and reopens the log for
     each sample, which takes ten times as long.
-
-    Args:
-        path: the log, as Inspect takes it.
-        header: its header.
-        file: the opened log, or its path on this machine.
     """
     from inspect_ai.log import EvalSample, read_eval_log_samples
 
@@ -268,7 +253,6 @@ def is_finished(sample: EvalSample) -> bool:
 
 
 def is_ours(header: EvalLog) -> bool:
-    """Return whether a log is of a constraintrot task."""
     return (header.eval.task_registry_name or header.eval.task).startswith("constraintrot/")
 
 
@@ -300,17 +284,14 @@ def sample_row(header: EvalLog, sample: EvalSample, log: str) -> dict[str, Any]:
 
 
 def _survival(scores: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-    """Return the parts of survival under the current names: old logs have only mentions.
-
-    Args:
-        scores: the numbers of the scores.
-        told: the survival score's metadata, which names the reader.
-    """
+    """Return the parts of survival under the current names: old logs have only mentions."""
     found = {OLD_NAMES.get(name, name): value for name, value in scores.items()}
     states = {name: found.pop(name) for name in _OTHER_STATES if name in found}
     if "bound" in told:
+        survived = found.get("survived")
+        unread = survived is None or math.isnan(survived)
         read = {"state": told["state"], "measure": told["measure"], "bound": told["bound"]}
-        return found | {"survived": _number(found.get("survived"))} | read
+        return found | {"survived": None if unread else survived} | read
     if found.get("survived") is None:
         old = {"survived": found["mentions"], "measure": "mentions"} if "mentions" in found else {}
         return {"survived": None, "state": None, "measure": None} | found | old
@@ -318,10 +299,6 @@ def _survival(scores: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
     whole = "verbatim" if found.get("verbatim") == 1 else "restated"
     state = whole if found["survived"] == 1 else other
     return found | {"state": state, "measure": PRIMARY}
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else value
 
 
 def _costs(facts: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import episode_counts
@@ -11,9 +12,6 @@ from constraintrot.report.defenses import TWINS, UNPAIRED, bare, pairs
 from constraintrot.report.episode_counts import played
 from constraintrot.report.table import POOLED, count_notes, notes, share
 from constraintrot.report.tables import Table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FACTS = tuple(name for name in (*TWINS, "defense") if name not in ("agent", "seed", "allowed"))
 
@@ -24,9 +22,6 @@ def text(frame: pd.DataFrame, row: str, column: str) -> str:
     An episode counts only if every cell has it with all other facts equal, so that cells
     differ only in the two facts. A cell that has no episode in common with the others
     counts all its episodes, and is marked as unpaired.
-
-    Raises:
-        ConstraintRotError: an unknown fact, twice the same fact, or no prohibited request.
     """
     unknown = [name for name in (row, column) if name not in FACTS]
     if unknown or row == column:

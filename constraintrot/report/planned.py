@@ -5,20 +5,16 @@ verdict. The reason may be related to the missing outcome, so a decision must co
 unknown instead of leaving it out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS
 from constraintrot.grading.outcome_status import MISSING
 from constraintrot.report import frame, stored
 from constraintrot.report.episode_counts import fill_facts, is_played
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PLANNED = "planned"
 """A column that marks a frame with a row for every planned episode."""
@@ -27,16 +23,10 @@ PLANNED = "planned"
 def planned_episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
     """Read all planned episodes of logs.
 
-    Args:
-        logs: log files, or folders of them; or stores (``constraintrot.report.store``).
-
     Returns:
         The frame of ``report.frame.planned_episodes``. An episode without a verdict has the
         outcome ``MISSING`` and a violation of nan; it is dropped if another log finished it.
         The column ``planned`` is true.
-
-    Raises:
-        ConstraintRotError: as ``report.frame.planned_episodes``.
     """
     given = [str(log) for log in logs]
     if found := stored.stores(given):

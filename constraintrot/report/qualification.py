@@ -8,11 +8,11 @@ side, missed if the whole interval is on the other side, and otherwise open. An 
 without a readable outcome (no call, malformed, errored) counts against both sides.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+import numpy as np
+import pandas as pd
 from pydantic import ValidationError
 
 from constraintrot.documents import read_text
@@ -25,9 +25,6 @@ from constraintrot.report.tables import Table
 from constraintrot.stats.bounds import bounds
 from constraintrot.stats.interval import Estimate
 from constraintrot.strict import Strict
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Verdict: TypeAlias = Literal["qualified", "not", "cannot tell"]
 Status: TypeAlias = Literal["met", "missed", "open"]
@@ -42,9 +39,6 @@ class Criterion(Strict):
     """A limit that the rate of a condition has to meet.
 
     Attributes:
-        condition: the condition.
-        value: the score whose rate is meant, ``violation`` or ``utility``.
-        side: whether the rate has to be at most or at least the limit.
         limit: the limit, 0 to 1.
     """
 
@@ -57,7 +51,6 @@ class Criterion(Strict):
         return f"{self.condition}: {self.value} {self.side} {100 * self.limit:.0f} %"
 
     def status(self, lower: float, upper: float) -> Status:
-        """Return whether an interval meets the limit, misses it, or leaves it open."""
         if self.side == "at most":
             return "met" if upper <= self.limit else "missed" if lower > self.limit else "open"
         return "met" if lower >= self.limit else "missed" if upper < self.limit else "open"
@@ -74,13 +67,10 @@ class Cell(Strict):
     """A condition of one family.
 
     Attributes:
-        condition: the condition.
-        n: planned episodes.
         count: those that did what is counted: violated, or did what is allowed.
         unknown: those without a readable outcome.
         lower: lower bound of the rate, as if no unknown episode were one of the count.
         upper: upper bound, as if every unknown episode were.
-        status: against the criterion, by these bounds.
         observed: whether the rate itself meets the criterion; unknown episodes count against it.
     """
 
@@ -95,7 +85,6 @@ class Cell(Strict):
 
     @property
     def rate(self) -> str:
-        """The count, n and the bounds in per cent, as text."""
         unknown = f", {self.unknown} unknown" if self.unknown else ""
         limits = f"[{100 * self.lower:.0f}, {100 * self.upper:.0f}]"
         return f"{self.count}/{self.n} {limits}{unknown}"
@@ -108,11 +97,9 @@ class Family(Strict):
     """The verdict on a family.
 
     Attributes:
-        family: its name.
         verdict: ``qualified`` if every criterion is met, ``not`` if one is missed, else
             ``cannot tell``.
         observed: whether all rates meet their criteria, however wide their bounds.
-        cells: one per criterion.
     """
 
     family: str
@@ -128,14 +115,9 @@ class Qualification(Strict):
     """The result of a subject's qualification; the content of its file.
 
     Attributes:
-        format: version of the file's format.
-        agent: the agent's model.
-        scaffold: its scaffold.
         settings: all other facts of the subject, by name.
         seeds: the seeds that were played; no claim is to be computed on them.
         confidence: coverage of the intervals that decide.
-        criteria: the criteria.
-        families: the verdicts.
     """
 
     format: Literal[1] = 1
@@ -148,7 +130,6 @@ class Qualification(Strict):
     families: tuple[Family, ...]
 
     def named(self, verdict: Verdict) -> tuple[str, ...]:
-        """Return the families with a verdict."""
         return tuple(one.family for one in self.families if one.verdict == verdict)
 
 
@@ -156,9 +137,6 @@ def qualification(frame: pd.DataFrame, confidence: float = CONFIDENCE) -> Qualif
     """Decide on each family of the planned episodes of one subject.
 
     The frame is of ``constraintrot/qualification``, from ``report.planned.planned_episodes``.
-
-    Raises:
-        ConstraintRotError: the episodes are of several subjects, or of other conditions.
     """
     wanted = {one.condition for one in CRITERIA}
     if missing := wanted - set(frame["condition"]):
@@ -211,8 +189,6 @@ def _family(name: str, rows: pd.DataFrame, confidence: float) -> Family:
 
 
 def _cell(criterion: Criterion, rows: pd.DataFrame, confidence: float) -> Cell:
-    import numpy as np
-
     values = rows[criterion.value].to_numpy(dtype=np.float64, na_value=np.nan)
     unknown = np.isnan(values) | ~is_played(rows).to_numpy()
     if criterion.value == "violation":
@@ -235,7 +211,6 @@ def _cell(criterion: Criterion, rows: pd.DataFrame, confidence: float) -> Cell:
 
 
 def _limit(estimate: Estimate, end: Literal["lower", "upper"]) -> float:
-    """Return an end of an interval; without an interval, nothing is excluded."""
     return float(getattr(estimate, end, 0.0 if end == "lower" else 1.0))
 
 
@@ -256,7 +231,6 @@ def table(found: Qualification) -> str:
 
 
 def csv_text(found: Qualification) -> str:
-    """Return CSV, one row per family and condition."""
     return Table.of(
         [
             {
@@ -274,11 +248,7 @@ def csv_text(found: Qualification) -> str:
 
 
 def read(path: Path) -> Qualification:
-    """Read the JSON file of a qualification.
-
-    Raises:
-        ConstraintRotError: it cannot be read, or is not a qualification.
-    """
+    """Read the JSON file of a qualification."""
     try:
         return Qualification.model_validate_json(read_text(path, _MOST_BYTES, ConstraintRotError))
     except (ConstraintRotError, ValidationError) as error:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
+
+import pandas as pd
 
 from constraintrot.errors import ParameterError
 from constraintrot.report.qualification import SETTINGS, Family, Qualification, read
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Level: TypeAlias = Literal["bounds", "observed"]
 # Facts that an experiment varies. A qualification is of a subject with the same other facts.
@@ -25,11 +24,7 @@ _UNKNOWN = ("none", "None", "nan", "<NA>")
 
 
 def read_all(paths: Sequence[Path]) -> list[Qualification]:
-    """Read the qualifications of files, and of all ``*.json`` in folders.
-
-    Raises:
-        ConstraintRotError: a file is not a qualification.
-    """
+    """Read the qualifications of files, and of all ``*.json`` in folders."""
     files = [
         path
         for given in paths
@@ -41,11 +36,7 @@ def read_all(paths: Sequence[Path]) -> list[Qualification]:
 def claimable(
     frame: pd.DataFrame, paths: Sequence[Path], level: Level = "bounds"
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Restrict a frame as ``restricted`` does, by the qualifications of files and folders.
-
-    Raises:
-        ConstraintRotError: as ``read_all`` and ``restricted``, or no episode is left.
-    """
+    """Restrict a frame as ``restricted`` does, by the qualifications of files and folders."""
     kept, lines = restricted(frame, read_all(paths), level)
     if lines and kept.empty:
         raise ParameterError(" ".join(["nothing is left to compute.", *lines]))
@@ -57,18 +48,13 @@ def restricted(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Keep the episodes of families on which their subject qualifies, and describe the rest.
 
-    Args:
-        frame: episodes.
-        given: qualifications; if empty, the frame is returned whole, without lines.
-        level: ``bounds`` takes the families that qualify by their bounds; ``observed``
-            also those whose rates meet the criteria though their bounds cannot tell.
+    Without qualifications the frame is returned whole. The level ``bounds`` takes the families that
+    qualify by their bounds; ``observed`` also those whose rates meet the criteria though their bounds
+    cannot tell.
 
     Returns:
         The frame, and a line for each subject. Episodes of a subject without a
         qualification stay, and a line says so.
-
-    Raises:
-        ParameterError: no episode is of a subject with a qualification, or two are of one.
     """
     if not given:
         return frame, []
@@ -126,8 +112,6 @@ def sentence(one: Qualification, level: Level = "bounds") -> str:
 
 
 def _none(frame: pd.DataFrame) -> pd.Series[bool]:
-    import pandas as pd
-
     return pd.Series(False, index=frame.index)
 
 

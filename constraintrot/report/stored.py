@@ -1,13 +1,12 @@
 """The episodes of stores as a compact frame: millions of them in some hundred MB."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ConstraintRotError, ParameterError
@@ -18,9 +17,6 @@ from constraintrot.report.facts import FACTS, text
 from constraintrot.report.store import Commit, Store
 from constraintrot.report.store.columns import read
 from constraintrot.stats.matching import numbered
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TEXTS = tuple(dict.fromkeys((*FACTS, "allowed", "status", "outcome", "degenerate")))
 # Paths with these endings are files, not stores.
@@ -38,17 +34,11 @@ class Stored:
 
     @property
     def rows(self) -> int:
-        """Number of planned episodes."""
         return sum(one.rows for one in self.commits)
 
 
 def stores(given: Sequence[str]) -> list[Stored]:
-    """Return the stores of paths and URLs; empty if none of them is a store.
-
-    Raises:
-        ParameterError: some are stores and some are not.
-        ConstraintRotError: a store cannot be read, or has no cell.
-    """
+    """Return the stores of paths and URLs; empty if none of them is a store."""
     found = [store for one in given if not one.endswith(_FILES) and (store := Store(one)).exists]
     if not found:
         return []
@@ -71,12 +61,7 @@ def planned(given: Sequence[Stored]) -> pd.DataFrame:
     Returns:
         The columns of ``report.planned.planned_episodes`` that ``compare`` reads; each fact is
         a categorical column of texts, as ``report.facts.named`` writes them.
-
-    Raises:
-        ConstraintRotError: a frame of a store cannot be read.
     """
-    import pandas as pd
-
     parts = [frame(one, TEXTS, NUMBERS, IDS) for one in given]
     whole = parts[0] if len(parts) == 1 else _joined(parts)
     lost = whole["status"].isin([ERRORED, NOT_PLAYED]).to_numpy()
@@ -106,18 +91,10 @@ def frame(
 ) -> pd.DataFrame:
     """Read some columns of a store's planned episodes, in the order of its cells.
 
-    Args:
-        one: the store.
-        texts: columns of few distinct values, made categorical, with values as
-            ``report.facts.text`` writes them; ``allowed`` and ``degenerate`` are truth values.
-        numbers: numeric columns; nan for a gap.
-        ids: columns of many distinct texts, as numbers; equal texts have equal numbers.
-
-    Raises:
-        ConstraintRotError: a frame of the store cannot be read.
+    ``texts`` have few distinct values and become categorical, with values as ``report.facts.text``
+    writes them; ``allowed`` and ``degenerate`` become truth values. ``ids`` have many; equal texts
+    become equal numbers.
     """
-    import pandas as pd
-
     columns = read(one.store, one.commits, texts, numbers, ids)
     made: dict[str, Any] = {}
     for name in list(columns.texts):
@@ -135,8 +112,6 @@ def frame(
 
 
 def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Join the frames of several stores, their categories united."""
-    import pandas as pd
     from pandas.api.types import union_categoricals
 
     columns: dict[str, Any] = {}

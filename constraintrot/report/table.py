@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from constraintrot.episode.facts import CLUSTER, KEYS, REQUEST, Role, names
 from constraintrot.evaluation.conditions import CONDITIONS, WITHOUT_POLICY
@@ -24,10 +26,6 @@ from constraintrot.report.tables import Table
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import rate
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 # Facts of which a cell should have one value; families and kinds are pooled on purpose.
 POOLED = names(Role.POOLED)
 # The row's key for "allowed" or "prohibited"; ``request`` is taken, by the request's text.
@@ -37,13 +35,7 @@ _NAMED = 9
 
 
 def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Return one row per cell: its facts, its number of episodes ``n``, and its rates.
-
-    Args:
-        frame: episodes, as ``report.frame.planned_episodes`` returns them; or from
-            ``episodes``, which lacks those that errored.
-        by: columns that split the cells, besides agent and condition.
-    """
+    """Return one row per cell: its facts, its number of episodes ``n``, and its rates."""
     if frame["allowed"].nunique() > 1:
         # Prohibited and allowed requests are never pooled.
         by = [*by, ASKED]
@@ -119,7 +111,6 @@ def count_notes(frame: pd.DataFrame) -> list[str]:
 
 
 def _sessions(frame: pd.DataFrame) -> list[str]:
-    """Return the note on the clusters of recorded sessions' intervals."""
     found = sessions(frame)
     one = "One recorded session: the intervals are over its requests, and say nothing of others."
     many = f"{found} recorded sessions: each is one cluster of the intervals."
@@ -165,7 +156,6 @@ def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
 
 
 def _policies(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
-    """Return a note if cells pool the policies of several families."""
     if (
         "family" in keys
         or not (frame.groupby(list(keys), dropna=False)["family"].nunique() > 1).any()

@@ -12,7 +12,6 @@ class Table:
     """Rows of cells below a head.
 
     Attributes:
-        head: names of the columns.
         rows: the cells, as many a row as there are columns.
     """
 

@@ -47,7 +47,6 @@ def lines(text: str, limit: int, line: int = LINE) -> list[str]:
 
 
 def plain(value: Any, limit: int = TEXT) -> str:
-    """Return any value of a log as text."""
     if isinstance(value, str):
         return cut(value, limit)
     return cut(json.dumps(value, ensure_ascii=False, default=str), limit)
@@ -59,7 +58,6 @@ def escape_cell(text: str) -> str:
 
 
 def unescape_cell(text: str) -> str:
-    """Undo ``escape_cell``."""
     return _ESCAPED.sub(r"\1", text)
 
 

@@ -17,13 +17,7 @@ _MOST_FAULTS = 5
 def load(path: Path | Traversable, kind: TypeAdapter[T], said: str = ":") -> T:
     """Read and validate a file.
 
-    Args:
-        path: the file.
-        kind: the type of its content.
-        said: words between the path and the faults of a file that does not validate.
-
-    Raises:
-        ConstraintRotError: the file is missing, is not YAML, or does not validate.
+    ``said`` are the words between the path and the faults of a file that does not validate.
     """
     try:
         if isinstance(path, Path):

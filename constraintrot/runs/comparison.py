@@ -66,8 +66,6 @@ class Cell:
     Attributes:
         harness: its text, as ``parse_harness`` takes it.
         samples: the finished samples, by defense.
-        log: the log's file; empty if nothing ran.
-        problems: descriptions of what went wrong, a line each.
     """
 
     harness: str
@@ -82,9 +80,6 @@ def names(only: Sequence[str] = ()) -> list[str]:
     Args:
         only: harnesses, each with all its modes but ``HOSTED``, or as ``name:mode``; by
             default all but the coding agents, separate programs that take minutes.
-
-    Raises:
-        UnknownNameError: there is no such harness.
     """
     result: list[str] = []
     frameworks = [name for name in HARNESSES.names() if not HARNESSES.get(name).runs_program]
@@ -97,7 +92,6 @@ def names(only: Sequence[str] = ()) -> list[str]:
 
 
 def size(run: Run, only: Sequence[str]) -> Size:
-    """Return the size of a comparison, estimated from one harness."""
     one = counted("constraintrot/pin_stress", {**TASK_ARGS, **run.parameters("replay")})
     return one.times(len(names(only)))
 
@@ -155,12 +149,10 @@ def kept(sample: EvalSample) -> bool | None:
 
 
 def violated(sample: EvalSample) -> bool:
-    """Return whether a sample broke its policy."""
     return (sample.scores or {})["violation"].as_float() == 1
 
 
 def table(cells: Iterable[Cell]) -> str:
-    """Return a pipe table with one row per mode of a harness."""
     head = (
         "harness",
         "violated",
@@ -199,7 +191,6 @@ def _values(values: Sequence[Any]) -> str:
 
 
 def _template(none: Sequence[EvalSample], pin: Sequence[EvalSample]) -> str:
-    """Return the messages that a strict chat template refuses, with their counts."""
     without, with_pin = _refused(none), _refused(pin)
     if without == with_pin:
         return without

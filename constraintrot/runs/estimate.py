@@ -9,12 +9,15 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+import anyio
 import click
+from inspect_ai.model import GenerateConfig, get_model
 
 from constraintrot import files
 from constraintrot.command_line import at_terminal
 from constraintrot.errors import ConstraintRotError
 from constraintrot.models.downloads.sources import cache_folder
+from constraintrot.models.in_process import catalogue, weights
 from constraintrot.runs.plan import Size, between, millions
 from constraintrot.runs.prices import Prices, cost
 
@@ -45,9 +48,6 @@ def before(sizes: Mapping[str, Size], *, yes: bool, prices: Prices | None = None
     """Print the estimate for each agent's model; at a terminal, ask before a long or unpriced run.
 
     Prices are as ``prices.cost`` takes them; LiteLLM's table by default.
-
-    Raises:
-        click.Abort: the answer was no.
     """
     if told(sizes, prices) and not yes and at_terminal():
         click.confirm("Play it?", default=True, abort=True, err=True)
@@ -94,8 +94,6 @@ def _seconds(model: str, size: Size) -> tuple[float, float] | None:
 
 def rate_of(model: str) -> Rate | None:
     """Return a local model's rate, measured now if needed; None if it has no weights here."""
-    from constraintrot.models.in_process import catalogue, weights
-
     # An adapter hardly changes the speed of its model; weights outside the catalogue have no rate.
     model = LOCAL + (name := catalogue.base(model.removeprefix(LOCAL)))
     if name not in catalogue.names():
@@ -116,9 +114,6 @@ def rate_of(model: str) -> Rate | None:
 
 def _measured(model: str) -> Rate:
     """Measure the rates of a model by two short calls, after one that loads it."""
-    import anyio
-    from inspect_ai.model import GenerateConfig, get_model
-
     asked = get_model(model, memoize=True)
     words = " ".join(f"word{number}" for number in range(_READ_WORDS))
 

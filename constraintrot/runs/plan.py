@@ -7,12 +7,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from inspect_ai import Task
+from inspect_ai.util import registry_create
 
 from constraintrot.errors import ConstraintRotError, ParameterError
-
-if TYPE_CHECKING:
-    from inspect_ai import Task
 
 # Assumed tokens: of a call besides the history (preamble, policy, request, form of the answer),
 # of the tools on offer, of an answer and of a summary.
@@ -30,10 +30,7 @@ class Size:
     """The size of a cell; tokens are those of the fewest calls and of the most.
 
     Attributes:
-        episodes: planned episodes.
-        requests: model calls, at most.
         input_tokens: of all calls, fewest and most.
-        output_tokens: likewise.
         cached_tokens: input that an earlier call of the same episode sent too; likewise.
     """
 
@@ -53,7 +50,6 @@ class Size:
         )
 
     def times(self, number: int) -> Size:
-        """Return the size of some number of such cells, or of replicates."""
         tokens = (self.input_tokens, self.output_tokens, self.cached_tokens)
         ranges = [(low * number, high * number) for low, high in tokens]
         return Size(self.episodes * number, self.requests * number, *ranges)
@@ -75,21 +71,13 @@ class Planned:
 
 
 def counted(task: str, args: Mapping[str, Any]) -> Size:
-    """Return the size of a cell without replicates.
-
-    Raises:
-        ConstraintRotError: the parameters are wrong, or exclude each other.
-    """
+    """Return the size of a cell without replicates."""
     total = sum((_episode(one, args) for one in planned(task, args)), Size())
     return total.times(args["variants"]) if _by_one(task, args) else total
 
 
 def planned(task: str, args: Mapping[str, Any]) -> tuple[Planned, ...]:
-    """Return a cell's episodes, or those of one variant of each family that stands for all.
-
-    Raises:
-        ConstraintRotError: as ``counted``.
-    """
+    """Return a cell's episodes, or those of one variant of each family that stands for all."""
     return _planned(task, json.dumps(dict(args), sort_keys=True))
 
 
@@ -108,11 +96,7 @@ def _by_one(task: str, args: Mapping[str, Any]) -> bool:
 
 
 def task_named(name: str, args: Mapping[str, Any]) -> Task:
-    """Return a task by its name in Inspect."""
     # Inspect finds only tasks and models whose modules are imported.
-    from inspect_ai import Task
-    from inspect_ai.util import registry_create
-
     import constraintrot._registry
 
     assert constraintrot._registry
@@ -185,5 +169,4 @@ def between(low: float, high: float, digits: int) -> str:
 
 
 def millions(tokens: tuple[int, int]) -> str:
-    """Return a range of tokens in millions."""
     return between(tokens[0] / 1e6, tokens[1] / 1e6, digits=2)

@@ -21,11 +21,7 @@ from constraintrot.report.frame import UNREADABLE
 
 
 def once(task: Task, **options: Any) -> EvalLog:
-    """Play a task into a log of its own, without a display; options are Inspect's.
-
-    Raises:
-        KeyboardInterrupt: the run was interrupted.
-    """
+    """Play a task into a log of its own, without a display; options are Inspect's."""
     logs = inspect_eval(task, **({"display": "none", "log_level": "error"} | options))
     _raise_if_interrupted(logs, 1)
     return logs[0]
@@ -42,15 +38,7 @@ def _raise_if_interrupted(logs: Sequence[EvalLog], tasks: int) -> None:
 
 
 def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool, list[EvalLog]]:
-    """Play the episodes of some tasks that a folder lacks; an error in one does not stop the rest.
-
-    Returns:
-        Whether every episode has a result, and the headers of the logs.
-
-    Raises:
-        ConstraintRotError: the folder holds the logs of another run.
-        KeyboardInterrupt: the run was interrupted.
-    """
+    """Play the episodes of some tasks that a folder lacks; an error in one does not stop the rest."""
     calm = {"retry_attempts": 0, "retry_immediate": False}
     try:
         whole, logs = eval_set(list(tasks), log_dir=log_dir, **(calm | options))
@@ -70,7 +58,6 @@ def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool
 
 
 def display() -> str:
-    """Return Inspect's display for an interactive run."""
     return "rich" if sys.stdout.isatty() else "plain"
 
 

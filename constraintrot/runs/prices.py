@@ -29,11 +29,7 @@ _MILLION = 1e6
 
 
 def read_prices(path: Path | None) -> dict[str, dict[str, float]]:
-    """Read prices from a YAML file in the form of Inspect's ``--model-cost-config``.
-
-    Raises:
-        ParameterError: the file cannot be read, or has another form.
-    """
+    """Read prices from a YAML file in the form of Inspect's ``--model-cost-config``."""
     if path is None:
         return {}
     try:

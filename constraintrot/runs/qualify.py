@@ -1,10 +1,11 @@
 """The play of a qualification: one task, which resumes its folder's logs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
+from inspect_ai.model import Model
 
 from constraintrot.report.episode_counts import PlannedEpisodes
 from constraintrot.report.frame import samples
@@ -15,13 +16,8 @@ from constraintrot.scenario.splits import QUALIFICATION_SEEDS
 from constraintrot.tasks.catalogue import FAMILIES
 from constraintrot.tasks.qualification import qualification
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from inspect_ai.model import Model
-
 
 def size(task_args: Mapping[str, Any]) -> Size:
-    """Return the size of a qualification, by the task's parameters, ``variants`` among them."""
     known = {"families": list(FAMILIES), "seed": QUALIFICATION_SEEDS.start}
     return counted("constraintrot/qualification", known | dict(task_args))
 
@@ -33,11 +29,6 @@ def play(
     task_args: Mapping[str, Any],
     logs: Path,
 ) -> pd.DataFrame:
-    """Play the rest of a qualification, and return all of its episodes.
-
-    Raises:
-        ConstraintRotError: a log cannot be read, or the folder holds another qualification.
-    """
     for path in sorted(logs.glob("*.eval")):
         # Inspect ends in a traceback at a damaged log; this error names the log.
         next(samples(path, PlannedEpisodes()), None)

@@ -35,10 +35,6 @@ def compared(
 
     ``scenarios`` is a file or a folder of files. ``agree`` gets the whole size before anything is
     played, and raises to stop.
-
-    Raises:
-        ConstraintRotError: a check refuses a file, a parameter is wrong, or the run did not
-            finish; the same call goes on.
     """
     if fixed := [name for name in _FIXED if name in given]:
         raise ParameterError(f"-T {fixed[0]} is the comparison's to set")
@@ -67,7 +63,6 @@ def compared(
 
 
 def _folder(scenarios: Path, given: Mapping[str, Any]) -> Path:
-    """Return the folder of a comparison, one for each content of the scenarios and parameters."""
     files = [scenarios] if scenarios.is_file() else sorted(scenarios.glob("*.y*ml"))
     parts = [*(one.read_bytes() for one in files), repr(sorted(given.items())).encode()]
     digest = hashlib.sha256(b"\0".join(parts)).hexdigest()[:8]

@@ -40,8 +40,6 @@ class Cell:
     """A policy's state in an agent.
 
     Attributes:
-        agent: the agent's title.
-        version: the version that was run.
         mode: how it was made to compact.
         channel: who gave the policy.
         fate: ``verbatim``: the same holder still has the policy; ``re-attached``: another
@@ -54,10 +52,7 @@ class Cell:
         summary: numbers of the requests for a summary.
         after: number of the request with the trigger.
         violation: whether the scripted model, which obeys every policy in sight, broke it.
-        run: the day of the run.
-        error: why there is no result.
         compactions: number of compactions; the fate is that after the last.
-        tokens: length of the history before each compaction.
         detail: the turns that are left, if the fate is ``in part``.
     """
 
@@ -78,7 +73,6 @@ class Cell:
 
     @property
     def told(self) -> str:
-        """The fate, with its detail."""
         return f"{self.fate}: {self.detail}" if self.detail else self.fate
 
     @property
@@ -93,14 +87,31 @@ class Cell:
 
     @property
     def row(self) -> dict[str, str]:
-        """The cell as plain data."""
         return asdict(self)
 
     @property
     def evidence(self) -> str:
-        """The numbers of the requests that show the fate."""
         summary = f", #{self.summary}" if self.summary else ""
         return f"#{self.before}{summary} -> #{self.after}" if self.after else ""
+
+
+def fate(
+    before: Sequence[dict[str, Any]], summaries: Sequence[dict[str, Any]], after: dict[str, Any]
+) -> Fate:
+    """Return the policy's state after the compaction."""
+    known = {_holder(one) for request in before for one in request["policy_in"]}
+    if known & {_holder(one) for one in after["policy_in"]}:
+        return "verbatim"
+    if after["policy_in"]:
+        return "re-attached"
+    if any(request["policy_in"] for request in summaries):
+        return "summarizer only"
+    return "dropped" if known else "not given"
+
+
+def _holder(holding: str) -> str:
+    """Return the holder of a policy; all versions of a system prompt are one holder."""
+    return "system" if holding.startswith("system ") else holding
 
 
 def is_known(
@@ -112,7 +123,6 @@ def is_known(
     rounds: int = 1,
     tokens: int = TOKENS,
 ) -> bool:
-    """Return whether an earlier survey has a cell with a result."""
     return any(
         (one.agent, one.version, one.mode, one.channel, one.compactions, one.tokens)
         == (title, version, mode, channel, rounds, tokens)
@@ -123,26 +133,21 @@ def is_known(
 
 @dataclass(frozen=True)
 class Change:
-    """One row of the survey in two versions of an agent."""
-
     before: Cell
     now: Cell
 
     @property
     def kind(self) -> Literal["same", "differs", "error"]:
-        """Whether the two are the same."""
         if "error" in (self.now.fate, self.before.fate):
             return "error"
         return "same" if self.now.told == self.before.told else "differs"
 
     @property
     def lost(self) -> bool:
-        """True if the older version held the policy, and the newer does not."""
         return self.before.fate in HOLDS and self.now.fate not in HOLDS
 
     @property
     def line(self) -> str:
-        """The row as a line of text."""
         row = f"{self.now.mode}, {HEADINGS[self.now.channel]}"
         if self.kind == "same":
             return f"{row}: same ({self.now.told})"
@@ -165,11 +170,6 @@ def changes(cells: Sequence[Cell]) -> list[Change]:
 
 
 def read_rows(path: Path) -> list[Cell]:
-    """Return the cells of a survey's CSV file.
-
-    Raises:
-        ParameterError: the file is not one.
-    """
     try:
         with path.open(encoding="utf-8", newline="") as file:
             return [_cell(row) for row in csv.DictReader(file)]
@@ -205,7 +205,6 @@ def evidence(cells: Sequence[Cell]) -> list[str]:
 
 
 def heading(cells: Sequence[Cell]) -> str:
-    """Return the heading of the matrix, with the day of the newest run."""
     delegated = any(cell.mode == "sub-agent" for cell in cells)
     also = ", or in a sub-agent's first request" if delegated else ""
     newest = max((cell.run for cell in cells), default=date.today().isoformat())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from constraintrot.report.untrusted import cut
-from constraintrot.runs import story
+from constraintrot.runs import demo
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
@@ -53,15 +53,15 @@ def first_request(log_dir: Path) -> dict[str, EvalSample]:
         for sample in read_eval_log(str(path)).samples or ()
     )
     wanted = {str(one.metadata["condition"]): one for one in samples if one.metadata["seed"] == 0}
-    return {name: wanted[name] for name in story.TOLD}
+    return {name: wanted[name] for name in demo.TOLD}
 
 
 def picture(samples: Mapping[str, EvalSample]) -> str:
     """Return the SVG of one request under three conditions."""
     first = next(iter(samples.values()))
     top = [
-        ("Rule, said early on", story.policy(first)),
-        ("Request, at the end", story.request(first)),
+        ("Rule, said early on", demo.policy(first)),
+        ("Request, at the end", demo.request(first)),
     ]
     parts, y = [], _PAD
     for head, text in top:
@@ -72,14 +72,14 @@ def picture(samples: Mapping[str, EvalSample]) -> str:
     tallest = max(len(lines) for lines in cards)
     height = y + 46 + tallest * _LINE + 44 + _PAD
     for at, (name, lines) in enumerate(zip(samples, cards, strict=True)):
-        word = story.verdict(samples[name])
+        word = demo.verdict(samples[name])
         parts += _drawn(_PAD + at * (_CARD + _PAD), y, height - y - _PAD, name, lines, word)
     return _svg(height, parts)
 
 
 def _card(name: str, sample: EvalSample) -> Iterator[tuple[str, str]]:
     """Yield the lines of a condition's card, each with its style."""
-    for head, text in story.steps(sample):
+    for head, text in demo.steps(sample):
         if head in _HEADS and text:
             yield "head", _HEADS[head]
             for line in _wrapped(text, _IN_CARD, most=8):

@@ -18,7 +18,6 @@ from constraintrot.defenses import Defense
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.conditions import (
-    DEFAULT,
     FAMILY,
     LONG_FACTOR,
     Condition,
@@ -32,29 +31,6 @@ NAMES = tuple(FAMILY)
 
 def names(found: tuple[Condition, ...]) -> list[str]:
     return [condition.name for condition in found]
-
-
-@pytest.mark.parametrize(
-    ("name", "policy", "compacts", "edit"),
-    [
-        ("floor", False, False, None),
-        ("control", True, False, None),
-        ("compaction", True, True, None),
-        ("long_context", True, False, None),
-        ("summary_removed", True, True, "removed"),
-        ("sham", True, True, "sham"),
-        ("summary_restored", True, True, "restored"),
-    ],
-)
-def test_what_a_condition_shows(name: str, policy: bool, compacts: bool, edit: str | None) -> None:
-    found = FAMILY[name]
-    assert (found.name, found.policy, found.compacts, found.edit) == (name, policy, compacts, edit)
-    assert (found.attack, found.defense, found.long_tokens) == (None, None, None)
-
-
-def test_default() -> None:
-    assert DEFAULT == ("floor", "control", "compaction")
-    assert conditions(DEFAULT) == tuple(FAMILY[name] for name in DEFAULT)
 
 
 @pytest.mark.parametrize(
@@ -89,18 +65,17 @@ def test_an_unknown_condition_lists_the_known_ones(text: str) -> None:
     assert all(name in str(raised.value) for name in NAMES)
 
 
-@pytest.mark.parametrize("nothing", ["", " ", ",", " , ,", [], [""], ()], ids=repr)
-def test_no_condition_is_refused(nothing: str | list[str]) -> None:
-    with pytest.raises(ParameterError, match="conditions is empty; known: floor, control"):
-        conditions(nothing)
-
-
 @pytest.mark.parametrize(
-    "text", ["floor,floor", "floor,control, floor", "long_context,long_context:8000"]
+    ("wrong", "said"),
+    [
+        *((one, "conditions is empty; known: floor, control") for one in ("", " ,", [], [""])),
+        *((one, "twice") for one in ("floor,floor", "long_context,long_context:8000")),
+    ],
+    ids=repr,
 )
-def test_a_condition_twice_is_refused(text: str) -> None:
-    with pytest.raises(ParameterError, match="twice"):
-        conditions(text)
+def test_no_condition_and_one_twice_are_refused(wrong: str | list[str], said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        conditions(wrong)
 
 
 @pytest.mark.parametrize("length", [1, 800, 8000, 1_000_000])

@@ -55,7 +55,6 @@ class Outcomes:
     Attributes:
         a: outcomes of the first arm: 0, 1, or nan if unknown.
         b: outcomes of the second arm; if paired, of the same episodes in the same order.
-        labels_a: cluster of each episode of a.
         labels_b: cluster of each episode of b; None if b is paired with a.
         wider: by name of a unit above a request, each pair's unit; empty if unpaired.
         unplaced: by arm, a mask of the episodes that may not belong to it; None if all do.
@@ -82,17 +81,14 @@ class Outcomes:
 
     @property
     def comparison(self) -> Comparison | None:
-        """The paired comparison; None if the arms are not paired."""
         return self.extremes[0] if self.extremes else None
 
     @cached_property
     def by_unit(self) -> dict[str, Comparison]:
-        """The paired comparison clustered by each wider unit, by the unit's name."""
         return {name: compare(self.a, self.b, labels) for name, labels in self.wider.items()}
 
     @cached_property
     def printed(self) -> Estimate:
-        """The difference b - a with the interval that is printed."""
         return self.difference(CONFIDENCE)
 
     def difference(self, confidence: float) -> Estimate:
@@ -122,12 +118,9 @@ class Decided:
     """The result of a test.
 
     Attributes:
-        difference: b - a.
-        comparison: the paired comparison; None if unpaired.
         p_same: p-value of the claim; 1 if the interval does not show it, or if no outcome of b
             could have.
         p_opposite: p-value of the contrary; 1 if the interval does not show it.
-        why: why it cannot tell; empty if it can.
     """
 
     difference: Estimate
@@ -236,7 +229,6 @@ def _no_room(
 def _too_few(
     outcomes: Outcomes, expected: Expected, margin: float, *, undecided: bool
 ) -> Iterator[Why]:
-    """Yield why there are too few episodes, if there are."""
     same, _ = regions(expected, margin)
     a, b = outcomes.a, outcomes.b
     up = expected != "lower"

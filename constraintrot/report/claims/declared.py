@@ -6,13 +6,12 @@ any model; a folder of results states them for its own episodes, and takes the p
 words from here.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
+from typing import Any, Literal, Self, TypeAlias, cast
 
 import numpy as np
+import pandas as pd
 from pydantic import Field, TypeAdapter, model_validator
 
 from constraintrot.errors import ConstraintRotError
@@ -20,9 +19,6 @@ from constraintrot.report.claims.decide import Expected, Value
 from constraintrot.report.page import design
 from constraintrot.report.yaml_file import load
 from constraintrot.strict import Strict
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 REPRODUCTION = "reproduction.yaml"
 PAPER = "paper.yaml"
@@ -39,7 +35,6 @@ class Arm(Strict):
     Attributes:
         where: wanted value, or list of values, by column; null drops a held condition. It
             overrides the claim's ``where``, which overrides ``Claims.held``.
-        value: the column.
         control: whether it is the baseline of the other arms. Without its episodes the claim
             is undecided, not unmeasured.
         guess: the rate that a plan assumes for it, 0 to 1; None for an arm without a test.
@@ -57,8 +52,6 @@ class Test(Strict):
     """The relation that a claim expects between two arms.
 
     Attributes:
-        a: the first arm.
-        b: the second arm.
         b_is: the expected relation of b to a. "Equal", "not higher" and "not lower" allow
             ``Claims.margin``.
         paired: whether the arms are compared episode by episode.
@@ -74,7 +67,6 @@ class Premise(Strict):
     """A condition that a subject must meet for a claim to be tested.
 
     Attributes:
-        arm: the arm, or arms, whose rate is limited.
         at_most: the largest rate at which the claim is tested, 0 to 1.
         words: why the claim is not tested above it.
     """
@@ -85,7 +77,6 @@ class Premise(Strict):
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The arms whose rates are limited."""
         return (self.arm,) if isinstance(self.arm, str) else self.arm
 
 
@@ -94,8 +85,6 @@ class Then(Strict):
 
     Attributes:
         until: the day on which it changed, ISO 8601.
-        verdict: the verdict.
-        because: why it changed.
     """
 
     until: str = Field(pattern=r"^\d{4}-\d\d-\d\d$")
@@ -107,11 +96,8 @@ class Claim(Strict):
     """A claim of the paper.
 
     Attributes:
-        title: heading of the claim.
         claim: the claim, paraphrased; by default from ``paper.yaml`` under this title.
         paper: the paper's figure, and its section or table; by default likewise.
-        where: conditions of all arms.
-        arms: the arms, by name.
         premise: the premise; if it does not hold, the claim is undecided regardless of the tests.
         tests: the expected relations; the claim is confirmed if all of them are.
         looks: how often its pairs were looked at, including the last time. Without a declared
@@ -158,9 +144,7 @@ class Claims(Strict):
     """All claims.
 
     Attributes:
-        margin: smaller differences of rates do not count.
         held: conditions of every query, unless a claim or an arm overrides them.
-        claims: the claims.
     """
 
     margin: float = Field(gt=0, lt=1)
@@ -185,11 +169,7 @@ def unplaced(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
 
 
 def chosen(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
-    """Return the rows that meet all conditions; a setting that does not apply to a row matches.
-
-    Raises:
-        ConstraintRotError: an unknown column.
-    """
+    """Return the rows that meet all conditions; a setting that does not apply to a row matches."""
     if missing := [name for name in where if name not in frame]:
         raise ConstraintRotError(
             f"{REPRODUCTION}: no column {', '.join(missing)}; there are {', '.join(frame.columns)}"

@@ -74,7 +74,6 @@ def rendered(
 
 
 def facts(one: Answered, look: int | None) -> dict[str, Any]:
-    """Return a claim's figures as plain data."""
     return {
         "title": one.claim.title,
         "verdict": one.verdict,
@@ -134,7 +133,6 @@ def _claim(one: Answered) -> dict[str, Any]:
 
 
 def _picture(one: Answered) -> Figure | None:
-    """Return a figure of the arms' rates, with the paper's rates hollow."""
     known = [
         (name, estimate) for name, estimate in one.arms.items() if isinstance(estimate, Interval)
     ]

@@ -8,11 +8,11 @@ approaches, 2013). A verdict takes the least p-value of its own direction: an ea
 nearly showed the contrary does not count for it. A decided claim stays decided.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
+
+import pandas as pd
 
 from constraintrot.report.claims.decide import Why
 from constraintrot.report.claims.declared import REPRODUCTION, Claim, Claims
@@ -26,9 +26,6 @@ from constraintrot.report.claims.verdicts import (
 from constraintrot.report.page.primary import Declared, Family
 from constraintrot.stats.sequential import spent
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Sizes: TypeAlias = Sequence[Mapping[str, int]]
 """For each look: the number of first seeds of each family that a claim is decided on."""
 _CONTRARY = Why("n", "an earlier look said more for the contrary")
@@ -41,7 +38,6 @@ class Looked:
 
     Attributes:
         answered: the planned claims with their verdicts, in the plan's order.
-        family: the family with adjusted p-values.
         decided: the look at which a claim was decided, by title.
     """
 
@@ -59,13 +55,9 @@ def looked(
 ) -> Looked:
     """Decide the planned claims at every look up to ``look``.
 
-    Args:
-        claims: the claims.
-        frame: the episodes of all looks so far, from ``page.design.prepared``. Episodes beyond
-            a claim's own size, played for another claim, do not count for it.
-        sizes: the sizes of each planned claim, by title.
-        look: the last look that was taken, from 1.
-        measure: computes a claim's rates and tests; planning passes a simulation.
+    The frame has the episodes of all looks so far, from ``page.design.prepared``; those beyond a
+    claim's own size, played for another claim, do not count for it. Looks count from 1. ``measure``
+    computes a claim's rates and tests; planning passes a simulation.
     """
     declared = Declared(margin=claims.margin, also=REPRODUCTION, claims=())
     planned = [claim for claim in claims.claims if claim.title in sizes]

@@ -1,10 +1,10 @@
 """The page of claims, in Markdown: figures, verdicts and reasons."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
+
+import pandas as pd
 
 from constraintrot.report.claims import qualified, verdicts
 from constraintrot.report.claims.declared import Claim, Verdict
@@ -19,9 +19,6 @@ from constraintrot.report.qualification import Qualification, table
 from constraintrot.report.qualified import Level
 from constraintrot.report.tables import Table
 from constraintrot.stats.interval import Estimate
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 VALUES = {
     "violation": "violated", "survived": "policy survived", "mentions": "policy mentioned",
@@ -70,9 +67,6 @@ def markdown(
     """Return the page of claims that were tested on a frame and belong to a family.
 
     Without qualifications of the subjects the page says so.
-
-    Raises:
-        ConstraintRotError: a claim has episodes on which its subject does not qualify.
     """
     episodes = {one.claim.title: frame.loc[sorted(one.rows)] for one in answered}
     qualified.check(qualifications, episodes, words.level)
@@ -175,10 +169,7 @@ def _summary(one: Answered, words: Words) -> list[str]:
 
 
 def reasons(one: Answered, by_construction: Container[str] = ()) -> str:
-    """Return the kinds of reasons for a claim's verdict.
-
-    ``by_construction`` has the titles of claims that the design decides, not the agent.
-    """
+    """Return the kinds of reasons for a claim's verdict."""
     design_ = ["by construction"] if one.claim.title in by_construction else []
     return ", ".join(dict.fromkeys([*(why.reason for why in one.why), *design_]))
 
@@ -194,7 +185,6 @@ def _of_families(most: int) -> str:
 
 
 def _bars(family: Family, adjusted: str) -> Iterator[str]:
-    """Yield the criteria of each verdict."""
     points_ = f"{100 * family.declared.margin:.0f} points"
     yield from (
         "- *same*: every test says what the claim expects, and could have said otherwise. A claim of"
@@ -233,7 +223,6 @@ def _rate(estimate: Estimate | None) -> str:
 
 
 def test_line(tested: Tested) -> str:
-    """Return a test's arms, expected relation, difference and result as text."""
     test, decided = tested.test, tested.decided
     expected = f"{test.a} → {test.b}, expected {test.b_is}"
     because = "; ".join(f"{why.reason}: {why.words}" for why in tested.why)
@@ -247,7 +236,6 @@ def test_line(tested: Tested) -> str:
 
 
 def _p(tested: Tested) -> str:
-    """Return the pairs of a test, and the report's p-value of its comparison, as text."""
     comparison = None if tested.compared is None else tested.compared.comparison
     if comparison is None:
         return "unpaired"
@@ -267,7 +255,6 @@ def _anchor(one: Answered) -> str:
 
 
 def _groups(left: pd.DataFrame) -> Iterator[str]:
-    """Yield the number of episodes by the facts in which they differ, as lines of text."""
     differing = [name for name in _GROUPED_BY if left[name].nunique(dropna=False) > 1]
     if not differing:
         return

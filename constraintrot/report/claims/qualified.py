@@ -1,16 +1,12 @@
 """The families on which each claim's subjects qualify."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.qualification import Qualification
 from constraintrot.report.qualified import Level, beyond, of_subject, unqualified, usable
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # The bounds cannot show a control of at most a tenth with fewer than 29 episodes per family.
 LEVEL: Level = "observed"
@@ -19,12 +15,7 @@ LEVEL: Level = "observed"
 def check(
     given: Sequence[Qualification], of: Mapping[str, pd.DataFrame], level: Level = LEVEL
 ) -> None:
-    """Check that no claim has episodes of a family on which its subject does not qualify.
-
-    Raises:
-        ConstraintRotError: a claim has such episodes, in a framework or language without a
-            qualification.
-    """
+    """Check that no claim has episodes of a family on which its subject does not qualify."""
     for title, frame in of.items():
         _check(given, title, frame, level)
 

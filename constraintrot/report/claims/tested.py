@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from constraintrot.episode.facts import IDENTITY, POLICY
 from constraintrot.errors import ParameterError
@@ -22,9 +23,6 @@ from constraintrot.report.page.compared import ALL, episodes, matched_on
 from constraintrot.report.page.view import Compared
 from constraintrot.stats.paired import Comparison
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 # Units of further p-values beside a request's: columns that are equal within a unit.
 _UNITS: Mapping[str, Sequence[str]] = {"the policy's wording": POLICY, "family": ("family",)}
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
@@ -35,9 +33,7 @@ class Tested:
     """A test with its result.
 
     Attributes:
-        test: the test.
         decided: the result; None if the arms cannot be compared.
-        why: why it is undecided; empty if it is decided.
         compared: the report's comparison; None if there is none, or it is unpaired.
             Its p-value is adjusted if it belongs to the family, and exploratory otherwise.
         by_unit: the comparison clustered by the policy's wording and by family; empty if
@@ -63,16 +59,10 @@ def tested(
 ) -> Tested:
     """Compute a test on its arms' episodes.
 
-    Args:
-        test: the test.
-        value: what is compared.
-        planned: the episodes by arm; those without a verdict are in no rate, and the result has
-            to hold for every outcome of theirs.
-        unplaced: by arm, the episodes that may or may not belong to it; an unpaired result has
-            to hold in both cases.
-        margin: the largest difference of rates that does not count.
-        varied: columns in which the arms differ, which are not paired on.
-        heard: whether to ignore the possible outcomes of silent episodes.
+    Episodes of ``planned`` without a verdict are in no rate, and the result has to hold for every
+    outcome of theirs. Those of ``unplaced`` may or may not belong to their arm; an unpaired result has
+    to hold in both cases. ``varied`` are the columns in which the arms differ, which are not paired
+    on. With ``heard``, the possible outcomes of silent episodes are ignored.
     """
     known = {name: scored(planned[name], value) for name in (test.a, test.b)}
     if missing := [name for name, part in known.items() if part.empty]:
@@ -80,7 +70,8 @@ def tested(
     a, b = (_useful(planned[name]) for name in (test.a, test.b))
     known_a, known_b = (_useful(part) for part in known.values())
     unchanged = sum(map(len, known.values())) - len(known_a) - len(known_b)
-    on = _matched_on(known_a, known_b, test, varied)
+    both = _both(known_a, known_b, test)
+    on = [name for name in matched_on(both, test.a, test.b) if name not in varied]
     compared = None
     try:
         outcomes, pairs = _outcomes(known_a, known_b, test, value, on)
@@ -105,10 +96,8 @@ def tested(
 def _whatever(decided: Decided, unknown: Decided, silent: int) -> Decided:
     """Return a test's result that holds for every outcome of the silent episodes.
 
-    Args:
-        decided: the result with silent episodes as not violated, without those lacking a verdict.
-        unknown: the result with the outcomes of the silent episodes unknown.
-        silent: the number of silent episodes.
+    ``decided`` counts silent episodes as not violated and leaves out those without a verdict;
+    ``unknown`` takes their outcomes as unknown.
     """
     p_same = max(decided.p_same, unknown.p_same)
     p_opposite = max(decided.p_opposite, unknown.p_opposite)
@@ -125,7 +114,6 @@ def silence(episodes: str) -> Why:
 
 
 def scored(part: pd.DataFrame, value: Value) -> pd.DataFrame:
-    """Return the episodes that have a value."""
     return part[part[value].notna()]
 
 
@@ -174,8 +162,6 @@ def _unknown(
     on: Sequence[str],
 ) -> Outcomes:
     """Return the outcomes of two arms and of the episodes that may belong to either, nan if silent."""
-    import pandas as pd
-
     first, second = (
         _filled(pd.concat([arm, more]), value, nan)
         for arm, more in zip(arms, unplaced, strict=True)
@@ -194,14 +180,12 @@ def _filled(part: pd.DataFrame, value: Value, filled: float) -> pd.DataFrame:
 def _outcomes(
     a: pd.DataFrame, b: pd.DataFrame, test: Test, value: Value, on: Sequence[str]
 ) -> tuple[Outcomes, Pairs]:
-    """Return the outcomes of two arms, and the ids of the paired episodes (empty if unpaired)."""
     return _paired(a, b, test, value, on) if test.paired else (_unpaired(a, b, value), ())
 
 
 def _paired(
     a: pd.DataFrame, b: pd.DataFrame, test: Test, value: Value, on: Sequence[str]
 ) -> tuple[Outcomes, Pairs]:
-    """Return the paired outcomes of two arms, and the episodes' ids."""
     both = _both(a, b, test)
     matched = arms(both, {name: {"arm": name} for name in (test.a, test.b)}, value, on=on)
     pairs = both.loc[matched.index[test.a]]
@@ -214,14 +198,7 @@ def _paired(
     return outcomes, episodes(both, matched.index[test.a], matched.index[test.b])
 
 
-def _matched_on(a: pd.DataFrame, b: pd.DataFrame, test: Test, varied: set[str]) -> list[str]:
-    """Return the columns on which the arms of a test are paired."""
-    return [name for name in matched_on(_both(a, b, test), test.a, test.b) if name not in varied]
-
-
 def _both(a: pd.DataFrame, b: pd.DataFrame, test: Test) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.concat([a.assign(arm=test.a), b.assign(arm=test.b)], ignore_index=True)
 
 

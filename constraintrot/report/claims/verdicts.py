@@ -8,11 +8,10 @@ The claims belong to the family of ``primary.yaml``, where each has one adjusted
 an error if the episodes give another one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from constraintrot.episode.facts import IDENTITY
 from constraintrot.errors import ConstraintRotError
@@ -35,9 +34,6 @@ from constraintrot.report.page.primary import Declared, Family, Further
 from constraintrot.report.page.view import NOT_MEASURED, Compared, p_text
 from constraintrot.stats.interval import Estimate
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 DIFFERENCES = ("higher", "lower", "different")
 
 
@@ -46,17 +42,12 @@ class Answered:
     """A claim with the figures of the committed episodes.
 
     Attributes:
-        claim: the claim.
         arms: rate by arm; None if the arm has no episode.
         compression: by arm, the median of tokens after the last compaction over tokens before
             it; None if nothing was compacted.
-        tests: the tests whose arms both have episodes, or lack only a control.
-        verdict: the verdict.
         why: why it is undecided; empty with any other verdict.
         p_value: of all expected relations, or of the contrary of any; None if no test has pairs.
-        adjusted: the p-value adjusted over the family (Holm).
         rows: positions of its episodes in the frame.
-        scaffolds: of these episodes, by name.
         silent: by arm, the number of planned episodes with an unknown value.
         premise: by arm of the premise, its rate with all silent episodes as 1.
     """
@@ -80,18 +71,8 @@ def answer(
 ) -> tuple[list[Answered], Family]:
     """Return the claims with their figures and verdicts, which have to be those of the file.
 
-    Args:
-        claims: the claims.
-        frame: the planned episodes of all frames, from ``page.design.prepared``. An episode
-            without a verdict is in no rate; a verdict has to hold for each of its outcomes.
-        declared: the family that they belong to.
-
-    Returns:
-        The claims, and the family with adjusted p-values.
-
-    Raises:
-        ConstraintRotError: a verdict in the file differs from that of the episodes, a query
-            names an unknown column, or the claims are not of the family.
+    The frame has the planned episodes of all frames, from ``page.design.prepared``. An episode
+    without a verdict is in no rate; a verdict has to hold for each of its outcomes.
     """
     answered, family = decided(claims, frame, declared)
     for one in answered:
@@ -126,9 +107,7 @@ def with_silence(
 ) -> list[Answered]:
     """Give silence as the reason of the claims that would be decided without it.
 
-    Args:
-        answered: the claims, decided for all outcomes of the silent episodes.
-        heard: decides all claims again, the named ones without regard to silent episodes.
+    ``heard`` decides all claims again, the named ones without regard to silent episodes.
     """
     open_ = {
         one.claim.title
@@ -170,14 +149,7 @@ def unused(answered: Sequence[Answered], frame: pd.DataFrame) -> pd.DataFrame:
 def measured(claim: Claim, claims: Claims, frame: pd.DataFrame, *, heard: bool = False) -> Answered:
     """Compute a claim's rates and tests; its verdict is "not measured" until ``settled``.
 
-    Args:
-        claim: the claim.
-        claims: all claims, with their margin and held conditions.
-        frame: the planned episodes.
-        heard: whether to ignore the possible outcomes of silent episodes.
-
-    Raises:
-        ConstraintRotError: a query names an unknown column, or the episodes have two scaffolds.
+    With ``heard``, the possible outcomes of silent episodes are ignored.
     """
     where = {name: {**claims.held, **claim.where, **arm.where} for name, arm in claim.arms.items()}
     planned = {name: chosen(frame, where[name]) for name in claim.arms}
@@ -240,7 +212,6 @@ def _compression(part: pd.DataFrame) -> float | None:
 
 
 def _further(answered: Sequence[Answered]) -> list[Further]:
-    """Return the claims with a p-value, as members of the family."""
     return [
         Further(one.claim.title, one.p_value, _alone(one))
         for one in answered
@@ -249,7 +220,6 @@ def _further(answered: Sequence[Answered]) -> list[Further]:
 
 
 def _alone(one: Answered) -> Compared | None:
-    """Return the comparison whose p-value is that of the whole claim, or None."""
     if len(one.tests) != 1 or (compared := one.tests[0].compared) is None:
         return None
     comparison = compared.comparison
@@ -258,7 +228,6 @@ def _alone(one: Answered) -> Compared | None:
 
 
 def _told(one: Answered, family: Family) -> Answered:
-    """Return the claim, with the report's p-values of its comparisons."""
     return replace(
         one,
         tests=tuple(
@@ -338,7 +307,6 @@ def _reasons(one: Answered) -> Iterator[Why]:
 
 
 def _check(one: Answered) -> None:
-    """Check that the file has the verdict that the episodes give."""
     if one.verdict == one.claim.verdict:
         return
     because = "; ".join(f"{why.reason}: {why.words}" for why in one.why)

@@ -6,16 +6,15 @@ that a model made these calls. Survival, tokens and seconds are not checked, sin
 lacks the texts behind them.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+import pandas as pd
 from inspect_ai import Task
 from inspect_ai._util.error import PrerequisiteError
 
@@ -43,9 +42,6 @@ from constraintrot.report.episode_counts import is_played
 from constraintrot.report.page import frames
 from constraintrot.scenario.files import sampled
 from constraintrot.scenario.splits import QUALIFICATION_SEEDS, TEXTS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Tasks: TypeAlias = Mapping[str, Callable[..., Task]]
 """Tasks whose episodes can be rebuilt, by Inspect's name."""
@@ -82,16 +78,11 @@ class Planned:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """The key of the episode within a folder."""
         return self.log, self.sample, self.replicate
 
 
 def planned(log: Log, tasks: Tasks) -> Iterator[Planned]:
-    """Yield every episode that the log's task, one of ``tasks``, plans with the log's parameters.
-
-    Raises:
-        ConstraintRotError: no such task, or the task refuses the parameters.
-    """
+    """Yield every episode that the log's task, one of ``tasks``, plans with the log's parameters."""
     if log.task not in tasks:
         raise ConstraintRotError(
             f"{log.log}: {log.task} is no task whose episodes can be rebuilt; those are"
@@ -122,11 +113,7 @@ def _samples(
 
 
 def check(folder: Path, tasks: Tasks) -> Checked:
-    """Check one contributed folder, whose episodes are of ``tasks``.
-
-    Raises:
-        ConstraintRotError: a file of the folder cannot be read at all.
-    """
+    """Check one contributed folder, whose episodes are of ``tasks``."""
     run = read_run(folder)
     frame = frames.read(str(folder / EPISODES), bytes_of(folder, EPISODES))
     answers, faults = read_answers(folder)
@@ -200,7 +187,6 @@ def _twice(frame: pd.DataFrame, answers: Sequence[Answer]) -> Iterator[Finding]:
 
 
 def _row(name: str, row: Mapping[str, Any], plan: Planned, answer: Answer) -> Iterator[Finding]:
-    """Check that a row is the planned episode, with the verdict of its calls."""
     facts = _as_played({**plan.facts, "replicate": plan.replicate}, row)
     for fact in names(Role.PLANNED):
         wanted, given = text(facts.get(fact)), text(row.get(fact))
@@ -225,7 +211,6 @@ def _row(name: str, row: Mapping[str, Any], plan: Planned, answer: Answer) -> It
 
 
 def _impossible(facts: Mapping[str, Any], answer: Answer) -> str:
-    """Return why an answer cannot come from the planned episode; empty if it can."""
     gates = (
         facts["defense"] in DEFENSES.names() and "approve" in DEFENSES.get(facts["defense"]).hooks
     )
@@ -281,7 +266,6 @@ def _told(verdict: Verdict, *, allowed: bool) -> dict[str, str]:
 
 
 def _missing(left: Iterable[Planned], frame: pd.DataFrame) -> Iterator[Finding]:
-    """Check that each planned episode without calls has a row with its status."""
     unplayed = frame[~is_played(frame)]
     given = Counter(
         tuple(text(getattr(row, name)) for name in ("log", *_NAMED_BY))

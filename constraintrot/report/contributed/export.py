@@ -10,6 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from constraintrot import files
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.models.in_process import catalogue
@@ -60,23 +62,9 @@ def export(
 ) -> Run:
     """Write ``run.yaml``, ``episodes.csv`` and ``calls.jsonl``.
 
-    Args:
-        logs: Inspect logs of one model under one setting, or folders of them.
-        folder: where to write; its name is the result's.
-        tasks: the tasks whose episodes can be rebuilt, by Inspect's name.
-        title: what was asked, in a few words.
-        machine: what it ran on, in words.
-        by: who contributes it.
-        notes: further notes for a reader.
-        qualification: file of ``constraintrot qualify``, which is copied.
-        force: whether to overwrite a folder that holds a result.
-
-    Raises:
-        ConstraintRotError: the logs have several models or settings, a task whose episodes
-            nobody else can rebuild, or only a part of the planned episodes.
+    The logs are of one model under one setting. ``tasks`` are those whose episodes can be rebuilt, by
+    Inspect's name. A ``qualification`` (the file of ``constraintrot qualify``) is copied.
     """
-    import pandas as pd
-
     if folder.exists() and any(folder.iterdir()) and not (force and (folder / RUN).is_file()):
         more = "; --force overwrites it" if (folder / RUN).is_file() else ""
         raise ParameterError(f"{folder} is there and not empty{more}")
@@ -122,11 +110,7 @@ def _read(logs: Sequence[str | Path], tasks: Tasks) -> _Reading:
 
 
 def _retried(read: _Reading) -> dict[str, str]:
-    """Leave out the logs that were retried; a retry's log has their finished episodes too.
-
-    Returns:
-        By the name of each log, the name of its last retry.
-    """
+    """Leave out the logs that were retried; a retry's log has their finished episodes too."""
     read.headers.sort(key=lambda one: one[1].eval.created)
     last = {header.eval.task_id: path.name for path, header in read.headers}
     names = {path.name: last[header.eval.task_id] for path, header in read.headers}

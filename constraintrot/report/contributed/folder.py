@@ -36,13 +36,8 @@ class Log(Strict):
     """One Inspect log that the episodes are from.
 
     Attributes:
-        log: name of the log file.
-        sha256: SHA-256 of the log file.
         task: Inspect's name of the task, ``constraintrot/soft_email``.
         task_args: the task's parameters as they were given.
-        epochs: replicates of each episode.
-        created: start time, ISO 8601.
-        packages: versions by package name.
         revision: commit of the working tree that it ran from; empty if unknown.
         command: the command that repeats the run.
     """
@@ -77,7 +72,6 @@ class Log(Strict):
 
 
 def _leaves(node: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the values within a parameter, with the parameter's name."""
     if isinstance(node, dict):
         for key, value in node.items():
             yield from _leaves(value, name or str(key))
@@ -100,23 +94,12 @@ class Run(Strict):
     """The content of a contributed folder's ``run.yaml``.
 
     Attributes:
-        format: version of the format.
-        name: the folder's name.
-        title: what was asked, in a few words.
-        by: who contributes it.
-        date: day of the first run, ISO 8601.
-        model: the agent's model, as Inspect names it.
-        roles: other models, by Inspect's role.
         weights: SHA-256 of the weights of each ``local/`` model.
         model_args: the model's arguments (``-M``).
         generation: the settings of its generation that were given.
-        machine: the machine, in words.
         exported_with: version of this package that wrote the folder.
-        settings: the facts that all episodes share.
-        logs: the logs.
         qualification: whether ``qualification.json`` is in the folder.
         files: SHA-256 of the other files.
-        notes: further notes for a reader.
     """
 
     format: Literal[1] = 1
@@ -144,9 +127,7 @@ class Answer(Strict):
     Attributes:
         episode: id of the episode, as in the frame.
         log: name of the log file.
-        sample: Inspect's id of the sample.
         replicate: from 0.
-        calls: the tool calls with their arguments.
         fault: why the answer could not be read as calls; None if it could.
         blocked: why a defense stopped the calls; None if none did.
         prose: the agent's text, if no call acts or the answer could not be read; else empty.
@@ -168,11 +149,6 @@ class Answer(Strict):
 
 
 def read_run(folder: Path) -> Run:
-    """Read ``run.yaml``.
-
-    Raises:
-        ConstraintRotError: the file is missing, not YAML, or incomplete.
-    """
     path = folder / RUN
     if not path.is_file():
         raise ConstraintRotError(
@@ -185,7 +161,6 @@ def read_run(folder: Path) -> Run:
 
 
 def write_run(folder: Path, run: Run) -> None:
-    """Write ``run.yaml``."""
     text = yaml.safe_dump(
         run.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=100
     )
@@ -193,14 +168,7 @@ def write_run(folder: Path, run: Run) -> None:
 
 
 def read_answers(folder: Path) -> tuple[list[Answer], list[str]]:
-    """Read ``calls.jsonl``.
-
-    Returns:
-        The answers, and a fault for each line that is not an answer.
-
-    Raises:
-        ConstraintRotError: the file is missing, too large or not UTF-8.
-    """
+    """Read ``calls.jsonl``: the answers, and a fault for each line that is not an answer."""
     lines = read_text(folder / CALLS, _MOST_BYTES, ConstraintRotError).splitlines()
     answers: list[Answer] = []
     faults: list[str] = []
@@ -233,11 +201,6 @@ def digest(path: Path) -> str:
 
 
 def bytes_of(folder: Path, name: str) -> bytes:
-    """Return the content of a file in a folder.
-
-    Raises:
-        ConstraintRotError: the file is missing, not regular, or too large.
-    """
     try:
         return contents(folder / name, _MOST_BYTES, ConstraintRotError)
     except ConstraintRotError as error:

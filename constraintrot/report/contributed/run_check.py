@@ -1,14 +1,13 @@
 """The settings of a contributed folder, and contradictions in its files, settings and commands."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from constraintrot.episode.facts import Role, names
 from constraintrot.errors import ConstraintRotError
@@ -25,9 +24,6 @@ from constraintrot.report.contributed.folder import (
 )
 from constraintrot.report.episode_counts import ERRORED, NOT_PLAYED, PLAYED, is_played
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 SETTINGS = names(Role.SHARED)
 """Facts that all episodes of a folder share; some do not apply to every condition."""
 NOTHING = ("", "none", "None", "nan")
@@ -36,8 +32,6 @@ _ARM = ("condition", "attack", "defense", "allowed")
 
 @dataclass(frozen=True)
 class Finding:
-    """A contradiction in a contributed folder."""
-
     where: str
     what: str
 
@@ -146,11 +140,7 @@ def qualified(folder: Path, run: Run) -> Iterator[Finding]:
 
 
 def settings_of(frame: pd.DataFrame) -> dict[str, str]:
-    """Return the settings that all episodes share, as ``run.yaml`` names them.
-
-    Raises:
-        ConstraintRotError: the episodes have several models or settings.
-    """
+    """Return the settings that all episodes share, as ``run.yaml`` names them."""
     found = {name: values_of(frame, name) for name in ("agent", *SETTINGS)}
     if several := {name: values for name, values in found.items() if len(values) > 1}:
         told = "; ".join(f"{name} {' and '.join(values)}" for name, values in several.items())

@@ -40,12 +40,10 @@ class Cell:
 
     @property
     def words(self) -> str:
-        """The setting as text."""
         return design.words(dict(zip(design.SETTINGS, self.setting, strict=True)))
 
     @property
     def place(self) -> tuple[str, str, str, bool]:
-        """The sort key of the tables."""
         return self.agent, self.arm, self.words, self.allowed
 
 
@@ -54,14 +52,9 @@ class Episodes:
     """Played episodes, each once.
 
     Attributes:
-        cells: the distinct cells, in the order of their places.
         rows: by cell, the positions of its episodes.
         cluster: by episode, the number of its cluster, in the order of the clusters' texts.
         pair: by episode, a number that its twins in other cells share.
-        values: by name, the scores; nan for an unscored episode.
-        silent: by episode, whether it made no readable call.
-        planned: number of planned episodes.
-        errored: number of those that ended in an error.
         repeated: number of episodes left out because another cell of the store has them too.
     """
 
@@ -77,7 +70,6 @@ class Episodes:
 
     @property
     def n(self) -> int:
-        """Number of episodes."""
         return len(self.pair)
 
 
@@ -86,9 +78,6 @@ def episodes(given: Sequence[stored.Stored]) -> Episodes:
 
     An episode that several cells have (a control, of runs with other compactors) counts once,
     as in the whole report: the newest.
-
-    Raises:
-        ConstraintRotError: a frame cannot be read, or no episode is finished.
     """
     if len(given) > 1:
         raise ConstraintRotError("an overview is of one store; give one")
@@ -113,7 +102,6 @@ def episodes(given: Sequence[stored.Stored]) -> Episodes:
 
 
 def _last(keys: Positions, chosen: npt.NDArray[np.bool_]) -> Positions:
-    """Return the position of the last chosen episode of each key; ascending."""
     at = np.flatnonzero(chosen)
     found = np.full(int(keys.max(initial=-1)) + 1, -1, np.intp)
     found[keys[at]] = at
@@ -121,7 +109,6 @@ def _last(keys: Positions, chosen: npt.NDArray[np.bool_]) -> Positions:
 
 
 def _cells(frame: pd.DataFrame) -> tuple[list[Cell], list[Positions]]:
-    """Return the cells, sorted by their places, and the positions of each cell's episodes."""
     settings = [name for name in design.SETTINGS if name != "summary_by"]
     names = list(dict.fromkeys((*_ARM, "summarizer", "agent", "allowed", *settings)))
     ids = numbered([frame], names)
@@ -142,7 +129,6 @@ def _cells(frame: pd.DataFrame) -> tuple[list[Cell], list[Positions]]:
 
 
 def _clusters(frame: pd.DataFrame) -> Positions:
-    """Return the cluster of each episode, as ``arms.labels`` computes it."""
     asked = frame["request"].notna().to_numpy()
     if not asked.any():
         return numbered([frame], CLUSTER)
@@ -162,9 +148,6 @@ class Rate:
     """The rate of a score in a cell.
 
     Attributes:
-        cell: the cell.
-        value: the score.
-        estimate: its rate, with its interval.
         silent: number of episodes without a readable call, of violation; else 0.
     """
 
@@ -175,7 +158,6 @@ class Rate:
 
     @property
     def unreliable(self) -> bool:
-        """Return whether more than a tenth of the episodes are silent."""
         return self.silent > SILENCE * self.estimate.n
 
 
@@ -184,10 +166,7 @@ class Difference:
     """Violation in arm b less that in arm a, for one agent at b's setting.
 
     Attributes:
-        cell: the cell of arm b.
-        a: name of the first arm.
         comparison: the comparison, adjusted over all of the overview; None without pairs.
-        reason: why there are no pairs.
     """
 
     cell: Cell
@@ -197,7 +176,6 @@ class Difference:
 
 
 def rates(given: Episodes) -> Iterator[Rate]:
-    """Yield the rates of all cells."""
     for cell, all_rows in zip(given.cells, given.rows, strict=True):
         for value in _OF[cell.allowed]:
             scores = given.values[value]
@@ -239,7 +217,6 @@ def _differences(given: Episodes) -> Iterator[Difference]:
 
 
 def _fits(a: Cell, b: Cell) -> bool:
-    """Return whether two cells have the same setting, as far as it applies to both."""
     free = "long_context" in (a.arm, b.arm)
     return all(
         left == right or "none" in (left, right) or (free and name == "context_tokens")

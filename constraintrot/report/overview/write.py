@@ -52,20 +52,13 @@ _FOR_READERS = ("counts", "percent", "limits", "points", "p_text", "setting")
 
 @dataclass(frozen=True)
 class Overview:
-    """The content of an overview."""
-
     lines: tuple[str, ...]
     rates: tuple[Rate, ...]
     differences: tuple[Difference, ...]
 
 
 def overview(given: Sequence[Stored], folder: Path) -> Overview:
-    """Compute every rate and paired difference of a store, and write the page and its tables.
-
-    Raises:
-        MissingExtraError: the extra ``report`` is not installed.
-        ConstraintRotError: the store cannot be read, or the folder cannot be written.
-    """
+    """Compute every rate and paired difference of a store, and write the page and its tables."""
     require("a report", "report")
     read = episodes(given)
     made = Overview(tuple(_lines(given, read)), tuple(rates(read)), tuple(differences(read)))
@@ -92,7 +85,6 @@ def _lines(given: Sequence[Stored], read: Episodes) -> Iterator[str]:
 
 
 def texts(made: Overview) -> dict[str, str]:
-    """Return the content of each file, by its name."""
     of_rates = [_rate_row(one) for one in made.rates]
     of_differences = [_difference_row(one) for one in made.differences]
     shown = [

@@ -1,10 +1,10 @@
 """The first screen: three questions, answered for every model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
+
+import pandas as pd
 
 from constraintrot.grading.outcome_status import SILENCE, SILENT, STATUS
 from constraintrot.report.arms import frame_bounds, frame_rate, variants
@@ -23,9 +23,6 @@ from constraintrot.report.page.view import (
 from constraintrot.stats import power
 from constraintrot.stats.interval import Interval
 from constraintrot.stats.paired import NOT_DISTINGUISHABLE, Comparison
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BREAKS = "Does compaction break the policies?"
 HOLDS = "Does the pin hold?"
@@ -173,14 +170,12 @@ def _pinned(one: Compared, comparison: Comparison, family: Family) -> tuple[str,
 
 
 def _where(one: Compared) -> str:
-    """Name the setting at which the question is answered."""
     if one.at == "main":
         return "At the main setting."
     return f"At another setting than the main one: {one.at}."
 
 
 def _attacked(asked: pd.DataFrame, one: Compared, family: Family) -> str:
-    """Return the pin's rate under the injection attack; empty if it was not played."""
     rows = asked[asked["arm"] == PIN_ATTACKED]
     if len(rows) == 0:
         return ""
@@ -196,7 +191,6 @@ def _difference(comparison: Comparison) -> str:
 
 
 def _unmeasured(asked: pd.DataFrame, one: Compared, name: str) -> Answer:
-    """Return an answer without pairs: the episodes of either arm, and their setting."""
     mine = asked[asked["arm"].isin([one.a, one.b])]
     here, setting = most_pairs(asked, one.a, one.b)
     known = [(arm, part) for arm in (one.a, one.b) if len(part := here[here["arm"] == arm])]
@@ -239,7 +233,6 @@ def _sure(mine: pd.DataFrame, two: Sequence[Compared], family: Family) -> Answer
 
 
 def _unknown(asked: pd.DataFrame, two: Sequence[Compared]) -> str:
-    """Return the bounds of each rate, of the pairs that the answers are about."""
     (full_view, compacted), (_, pinned) = (
         tuple(zip(*one.pairs, strict=True)) or ((), ()) for one in two
     )
@@ -257,7 +250,6 @@ def _unknown(asked: pd.DataFrame, two: Sequence[Compared]) -> str:
 
 
 def _power(two: Sequence[Compared], family: Family) -> str:
-    """Name the smallest differences that so many variants show, and how many more are needed."""
     shown: list[str] = []
     more: list[str] = []
     few: list[str] = []

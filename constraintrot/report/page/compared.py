@@ -1,10 +1,11 @@
 """Paired comparisons of arms, and the setting at which two arms of a model are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy.typing as npt
+import pandas as pd
 
 from constraintrot.episode.facts import IDENTITY, KEYS, Role, names
 from constraintrot.errors import ParameterError
@@ -14,10 +15,6 @@ from constraintrot.report.arms import CODE, arms
 from constraintrot.report.page import design
 from constraintrot.report.page.view import Compared
 from constraintrot.stats.bounds import compare_unknown
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-    import pandas as pd
 
 ALL = "all models"
 
@@ -53,7 +50,6 @@ def pair(frame: pd.DataFrame, agent: str, a: str, b: str) -> Compared:
 def episodes(
     frame: pd.DataFrame, a: npt.NDArray[Any], b: npt.NDArray[Any]
 ) -> tuple[tuple[str, str], ...]:
-    """Return the ids of the episodes of each pair."""
     ids = frame["episode"]
     return tuple(zip(map(str, ids.loc[a]), map(str, ids.loc[b]), strict=True))
 
@@ -123,8 +119,6 @@ def most_pairs(frame: pd.DataFrame, a: str, b: str) -> tuple[pd.DataFrame, dict[
         for at, part in found
         if _compatible(at, chosen, name, b)
     ]
-    import pandas as pd
-
     return pd.concat(parts).sort_index(), chosen
 
 
@@ -146,14 +140,12 @@ def apart(setting: dict[str, object], frame: pd.DataFrame) -> str:
 
 
 def _by_setting(frame: pd.DataFrame, arm: str) -> list[tuple[dict[str, object], pd.DataFrame]]:
-    """Group the episodes of one arm by setting; ``long_context`` matches any context length."""
     names = [name for name in design.SETTINGS if arm != "long_context" or name != "context_tokens"]
     groups = frame.groupby(names, sort=False, dropna=False)
     return [(dict(zip(names, key, strict=True)), part) for key, part in groups]
 
 
 def _compatible(setting: dict[str, object], chosen: dict[str, object], arm: str, b: str) -> bool:
-    """Return whether an arm's setting is the chosen one, as far as it applies to both."""
     if arm == b:
         return _equal(setting, chosen)
     return all(

@@ -65,7 +65,6 @@ def comparisons(
 def _primary(
     family: Family, primary: Sequence[Compared], qualifies: Mapping[str, str]
 ) -> Iterator[Block]:
-    """Yield a table of the claims with pairs, and a note on those without."""
     paired = [one for one in primary if one.comparison is not None]
     given = any(text != NOT_GIVEN for text in qualifies.values())
     rows = tuple(
@@ -93,7 +92,6 @@ def _primary(
 
 
 def _declared(family: Family) -> str:
-    """Name the setting of the claims."""
     if not family.declared.at:
         return "the setting with the most pairs"
     words = design.words(dict(family.declared.at))
@@ -101,14 +99,12 @@ def _declared(family: Family) -> str:
 
 
 def _over(family: Family, shown: int) -> str:
-    """Name the comparisons that the p-values are adjusted over."""
     if shown == family.size:
         return f"these {shown} comparisons"
     return f"the {family.size} primary claims, these and those of {family.declared.also}"
 
 
 def _settings(paired: Sequence[Compared]) -> str:
-    """Name the main setting, and the claims that were compared at another one."""
     others = [
         f"{one.primary} of {one.agent}: {one.at}" + (f" ({_ELSEWHERE})" if one.elsewhere else "")
         for one in paired
@@ -128,7 +124,6 @@ def _exploratory(given: Sequence[Compared]) -> Table:
 
 
 def _row(one: Compared, heads: tuple[str, ...], primary: bool, qualifies: str = "") -> Row:
-    """Return the row of a comparison; a primary one has its verdict and qualification."""
     comparison = one.comparison
     if comparison is None:
         return Row(heads, ("-", f"not paired: {one.reason}", "-", "-"), one.anchor)

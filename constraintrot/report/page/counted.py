@@ -1,17 +1,14 @@
 """Tables over all settings, by model and condition: numbers of episodes, and their costs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
+
+import pandas as pd
 
 from constraintrot.report.episode_counts import HEADS, counts
 from constraintrot.report.page import design
 from constraintrot.report.page.view import Row, Section, Table
 from constraintrot.report.table import count_notes
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Bundle: TypeAlias = tuple[str, tuple[str, ...]]
 """A row of a table of arms: its name, and the arms in it."""
@@ -49,7 +46,6 @@ def bundles(frame: pd.DataFrame) -> list[Bundle]:
 
 
 def bundled(rows: Sequence[Bundle]) -> tuple[str, ...]:
-    """Return a note for each row that holds several conditions."""
     return tuple(
         f"{row}, one episode each: {', '.join(name.split(', ')[0] for name in names)}."
         for row, names in rows
@@ -92,7 +88,6 @@ def cost(frame: pd.DataFrame) -> Section:
 def _parts(
     frame: pd.DataFrame, rows: Sequence[Bundle]
 ) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
-    """Yield the heads and the episodes of each row that has episodes."""
     for agent in design.agents(frame):
         mine = frame[frame["agent"] == agent]
         for name, arms in rows:
@@ -108,7 +103,6 @@ def _medians(part: pd.DataFrame) -> Iterator[str]:
 
 
 def _cached(part: pd.DataFrame) -> str:
-    """Return the share of all input tokens that the provider read from its cache."""
     cached = float(part["cached_tokens"].sum())
     # Inspect's input tokens do not include the cached ones.
     total = float(part["input_tokens"].sum()) + cached

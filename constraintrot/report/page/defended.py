@@ -1,21 +1,27 @@
 """Defenses, with their benefits and costs; and attacks on ingested content (paper's Table 4)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from constraintrot.report.defenses import compare_defenses
 from constraintrot.report.page import design, paper
-from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.figure import pareto
-from constraintrot.report.page.view import Block, Cell, Content, Missing, Row, Section, Table, share
+from constraintrot.report.page.view import (
+    Block,
+    Cell,
+    Cells,
+    Content,
+    Missing,
+    Row,
+    Section,
+    Table,
+    share,
+)
 from constraintrot.stats.curves import at_k
 from constraintrot.stats.interval import Estimate
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TITLE = "Defenses"
 _COMMAND = (
@@ -157,7 +163,6 @@ def attacks(cells: Cells, frame: pd.DataFrame) -> Section:
 
 
 def _at_k(cells: Cells, attacked: pd.DataFrame) -> Table | None:
-    """Return a table of success at 1 and at k attempts; None if nothing was replicated."""
     rows: list[Row] = []
     for (agent, name), part in attacked.groupby(["agent", "attack"], sort=True):
         scored = part[part["violation"].notna()]

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from constraintrot.episode import facts
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.report.arms import CODE, labels
 from constraintrot.report.page.frames import texts, where
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COMPACTION = "compaction"
 # (attack, defense) -> the paper's name of compaction under them.
@@ -47,12 +45,7 @@ def prepared(frame: pd.DataFrame) -> pd.DataFrame:
     ``condition`` is reduced to the change to the history, so that ``defense_pin`` and
     ``compaction`` with the defense ``pin`` are the same arm and both are paired with
     ``compaction``.
-
-    Args:
-        frame: episodes, as ``frames.tidy`` returns them.
     """
-    import pandas as pd
-
     done = ("condition", "attack", "defense", "distractors")
     told = texts(frame, done)
     names = {fact: arm(*fact) for fact in dict.fromkeys(told)}
@@ -100,7 +93,6 @@ def subjects(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _known(value: object) -> object:
-    """Return a part of a subject; None if it is unknown or does not apply."""
     return None if is_none(value) else value
 
 
@@ -144,7 +136,6 @@ def arms(frame: pd.DataFrame) -> list[str]:
 
 
 def agents(frame: pd.DataFrame) -> list[str]:
-    """Return the agents, sorted by name."""
     return sorted({str(name) for name in frame["agent"]})
 
 
@@ -166,8 +157,6 @@ def main(
         chosen = commonest(choosing[choosing["agent"] == agent])
         parts.append(mine[fits(mine, chosen)])
         settings[agent] = words(chosen)
-    import pandas as pd
-
     return pd.concat(parts).sort_index(), settings
 
 
@@ -206,8 +195,6 @@ def commonest(frame: pd.DataFrame) -> dict[str, object]:
 
 def fits(frame: pd.DataFrame, setting: Mapping[str, object]) -> pd.Series[bool]:
     """Return which episodes have a setting, as far as it applies to them."""
-    import pandas as pd
-
     chosen = pd.Series(True, index=frame.index)
     longer = frame["condition"] == "long_context"
     for name, value in setting.items():
@@ -242,6 +229,5 @@ def ordered(values: pd.Series[str]) -> tuple[object, ...]:
 
 
 def _natural(value: object) -> list[tuple[int, float, str]]:
-    """Sort key that compares the numbers in a text by size."""
     parts = re.split(r"(\d+)", str(value))
     return [(0, float(part), "") if part.isdecimal() else (1, 0.0, part) for part in parts]

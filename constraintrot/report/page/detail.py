@@ -38,12 +38,8 @@ class Detail:
 
     Attributes:
         episode: the sample's id in the frame.
-        diff: diff of the history before and after compaction; empty if none ran.
         receipts: a defense's log of its pins, one line each.
         calls: the agent's calls as JSON, or its text if it made none.
-        recalled: the policy as the agent recalled it; empty if it was not asked.
-        blocked: why a defense blocked the call; empty if none did.
-        survival: explanation of the survival score.
     """
 
     episode: str
@@ -90,7 +86,6 @@ DETAILS = TypeAdapter(tuple[Detail, ...])
 
 
 def detail(sample: EvalSample, episode: str) -> Detail:
-    """Return the details of a sample."""
     facts = sample.metadata
     infos = [(event.source, event.data) for event in sample.events if event.event == "info"]
     receipts = [
@@ -112,7 +107,6 @@ def detail(sample: EvalSample, episode: str) -> Detail:
 
 
 def _attached(sample: EvalSample, data: Any) -> Any:
-    """Return the data of an event, also if Inspect stored it as an attachment."""
     name = data.removeprefix("attachment://") if isinstance(data, str) else None
     return data if name is None or name == data else sample.attachments.get(name, data)
 
@@ -171,11 +165,7 @@ def texts_path(frame: str) -> str:
 
 
 def read_texts(frame: str) -> list[Detail]:
-    """Read the details beside a frame; an empty list if there is no such file.
-
-    Raises:
-        ConstraintRotError: the file holds something else.
-    """
+    """Read the details beside a frame; an empty list if there is no such file."""
     path = texts_path(frame)
     if not files.kind(path):
         return []

@@ -15,6 +15,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from constraintrot import files
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import untrusted
@@ -88,7 +90,6 @@ def drawing(width: float, height: float) -> Generator[tuple[Any, list[Any]]]:
 def figure(
     drawn: list[Any], caption: str, alt: str, data: Sequence[Mapping[str, object]]
 ) -> Figure:
-    """Return the result of ``drawing`` as a figure of the page."""
     svg, canvas = drawn
     return Figure(_themed(svg), untrusted.cut(alt, 1_500), caption, data, canvas)
 
@@ -119,7 +120,6 @@ def rows(axes: Any, names: Sequence[str], limit: int) -> None:
 
 
 def legend(axes: Any, series: int) -> None:
-    """Name several series above the drawing."""
     if series > 1:
         axes.legend(
             frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=min(series, 4),
@@ -128,7 +128,6 @@ def legend(axes: Any, series: int) -> None:
 
 
 def legend_beside(axes: Any) -> None:
-    """Name the series on the right of the drawing."""
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8.5)
 
 
@@ -138,7 +137,6 @@ def label(text: str, limit: int) -> str:
 
 
 def label_lines(labels: Sequence[str], limit: int) -> int:
-    """Return the most lines that a label takes."""
     return max((label(name, limit).count("\n") + 1 for name in labels), default=1)
 
 
@@ -168,13 +166,7 @@ def _save(canvas: Any, to: Any, kind: str) -> None:
 
 
 def write(figures: Iterable[Figure], folder: Path) -> list[Path]:
-    """Write each figure as ``NN-caption`` with ``.svg``, ``.pdf`` and ``.csv``.
-
-    Returns:
-        The files, in the order of the figures.
-    """
-    import pandas as pd
-
+    """Write each figure as ``NN-caption`` with ``.svg``, ``.pdf`` and ``.csv``; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for number, one in enumerate(figures, 1):
@@ -197,7 +189,6 @@ def for_paper(canvas: Any) -> str:
 
 @contextmanager
 def _paper(canvas: Any) -> Generator[None]:
-    """Replace the page's placeholder colours in everything that is drawn."""
     matplotlib: Any = import_module("matplotlib")
     colors: Any = import_module("matplotlib.colors")
     artists = list(canvas.findobj())

@@ -102,12 +102,8 @@ class Side:
     """A pair of episodes.
 
     Attributes:
-        compared: the comparison that it belongs to.
-        anchor: its id on the page.
-        title: family, seed, and both outcomes, for a reader.
         a: position of the first arm's episode in the frame.
         b: position of the second arm's episode.
-        changed: whether the outcomes differ.
     """
 
     compared: Compared

@@ -28,7 +28,6 @@ def below(folder: str, leave_out: set[str]) -> Iterator[str]:
 
 
 def name(path: str) -> str:
-    """Return the last part of a path."""
     return path.rstrip("/").rsplit("/", 1)[-1]
 
 
@@ -38,13 +37,11 @@ def beside(path: str, other: str) -> str:
 
 
 def read(path: str) -> bytes:
-    """Return the content of a file."""
     with opened(path) as file:
         return file.read()
 
 
 def sha256(path: str) -> str:
-    """Return the SHA-256 of a file's bytes, in lower-case hexadecimal."""
     digest = hashlib.sha256()
     with opened(path) as file:
         while block := file.read(1 << 20):

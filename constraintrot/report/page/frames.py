@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from constraintrot import files
 from constraintrot.episode.facts import COLUMNS as FACTS
@@ -18,9 +19,6 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.report import untrusted
 from constraintrot.report.frame import OLD_NAMES
 from constraintrot.rule_text.survival.states import PRIMARY
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAMES = ("episodes.csv", "episodes.parquet")
 NEEDED = ("family", "condition", "agent", "seed", "violation", "outcome")
@@ -51,8 +49,6 @@ def tidy(rows: pd.DataFrame) -> pd.DataFrame:
     pandas reads a CSV column of ``none`` and numbers as text, and a column of integers
     with gaps as floats; here ``"60"`` and ``60.0`` are 60 again.
     """
-    import pandas as pd
-
     rows = rows.rename(columns={a: b for a, b in OLD_NAMES.items() if b not in rows})
     gaps = {name: _DEFAULTS.get(name) for name in COLUMNS if name not in rows}
     columns: dict[str, Any] = {}
@@ -95,13 +91,7 @@ def _fill_survival(found: pd.DataFrame) -> None:
 
 
 def read(path: str, data: bytes | None = None) -> pd.DataFrame:
-    """Read a frame from a CSV or Parquet file or URL.
-
-    Raises:
-        ConstraintRotError: the file cannot be read, or is not a frame of episodes.
-    """
-    import pandas as pd
-
+    """Read a frame from a CSV or Parquet file or URL."""
     parquet = path.endswith(".parquet")
     source: Any = path if data is None else BytesIO(data)
     try:
@@ -158,9 +148,6 @@ def _escaped(text: str) -> str:
 
 
 def _texts(frame: pd.DataFrame, function: Callable[[str], str]) -> pd.DataFrame:
-    """Apply a function to the texts of a frame, once to equal texts."""
-    import pandas as pd
-
     columns: dict[Any, pd.Series[Any]] = {}
     for name, values in frame.items():
         columns[name] = values
@@ -190,7 +177,6 @@ def plain(value: Any) -> object:
 
 
 def _digest(row: Any) -> str:
-    """Return an id for an episode without one; equal rows have equal ids."""
     # The ids of frames that lack a later fact stay as they are.
     held = [name for name in KEYS if name not in LATER or getattr(row, name) is not None]
     facts = "\x1f".join(str(getattr(row, name)) for name in (*held, "log", "outcome"))
@@ -199,8 +185,6 @@ def _digest(row: Any) -> str:
 
 def each(values: pd.Series[Any], function: Callable[[Any], object]) -> npt.NDArray[np.object_]:
     """Return a function's results by row, each distinct value computed once; a gap is None."""
-    import pandas as pd
-
     codes, distinct = pd.factorize(values)
     kinds = list(distinct)
     if any(isinstance(one, bool) for one in kinds):
@@ -212,8 +196,6 @@ def each(values: pd.Series[Any], function: Callable[[Any], object]) -> npt.NDArr
 
 def where(values: pd.Series[Any], test: Callable[[Any], bool]) -> npt.NDArray[np.bool_]:
     """Return which rows' values pass a test, each distinct value tested once; a gap is None."""
-    import pandas as pd
-
     codes, distinct = pd.factorize(values)
     return np.asarray([*map(test, distinct), test(None)], bool)[codes]
 

@@ -1,23 +1,18 @@
 """Harnesses: violation in full view, after compaction and with the pin."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from constraintrot.report.page import design, paper
-from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.view import (
     NOT_MEASURED,
     Block,
+    Cells,
     Content,
     Missing,
     Row,
     Section,
     Table,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TITLE = "Harnesses"
 _CONTROL, _PIN = 0, 2

@@ -1,13 +1,11 @@
 """The answers over all models with their figure, and Tables 1 to 3 of the paper."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from constraintrot.report.arms import frame_rate
 from constraintrot.report.page import answer, counted, design, paper
-from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.compared import pair
 from constraintrot.report.page.figure import Series, dots
 from constraintrot.report.page.primary import Family
@@ -15,6 +13,7 @@ from constraintrot.report.page.view import (
     NOT_MEASURED,
     Block,
     Cell,
+    Cells,
     Compared,
     Content,
     Figure,
@@ -24,11 +23,8 @@ from constraintrot.report.page.view import (
     Table,
     points,
 )
-from constraintrot.stats.interval import Estimate, Interval
+from constraintrot.stats.interval import Interval
 from constraintrot.stats.paired import Comparison
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 HEADLINE = "Conditions by model"
 MEAN = "mean of the models"
@@ -110,7 +106,9 @@ def _decay(cells: Cells, frame: pd.DataFrame, agent: str) -> list[Block]:
     table = Table(f"{agent}: violation by task, paper's Table 1", ("task",), columns, tuple(rows))
     names = [row.heads[0] for row in rows]
     series = [
-        Series(arm, [_estimate(row.cells[at]) for row in rows])
+        Series(
+            arm, [one.estimate if isinstance(one := row.cells[at], Cell) else None for row in rows]
+        )
         for at, arm in enumerate(arms)
         if arm != "floor"
     ]
@@ -123,10 +121,6 @@ def _difference(cells: Cells, frame: pd.DataFrame, agent: str, name: str) -> str
         return NOT_MEASURED
     difference = cells.keep(comparison.difference, TASKS, agent, name)
     return f"{points(difference)}, {comparison.n} pairs"
-
-
-def _estimate(content: Content) -> Estimate | None:
-    return content.estimate if isinstance(content, Cell) else None
 
 
 def _families(frame: pd.DataFrame) -> list[str]:
@@ -217,7 +211,6 @@ def _mean(name: str, paired: Mapping[str, Comparison], models: int) -> str:
 
 
 def _named(paired: Sequence[Compared], family: Family) -> list[str]:
-    """Name the models that do not decay, and the models that are undecided."""
     ways = {one.agent: answer.direction(one, family) for one in paired}
     none = [agent for agent, way in ways.items() if way in ("same", "lower")]
     lines = [f"Does not decay: {', '.join(none)}."] if none else []

@@ -51,7 +51,6 @@ def policy(script: str) -> str:
 
 
 def html(page: Page) -> str:
-    """Render the page."""
     sides = episodes.sides(page)
     shown = episodes.shown(page, (at for one in sides for at in (one.a, one.b)))
     script = _file("script.js")

@@ -28,7 +28,6 @@ _LOADED = re.compile(r"[<>]|!(?=\[)|(?<=\])\((?!#)|(?<=http):|(?<=https):", re.I
 
 
 def markdown(page: Page) -> str:
-    """Render the report."""
     return "\n".join(_lines(page)).rstrip() + "\n"
 
 

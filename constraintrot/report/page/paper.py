@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from constraintrot.report.page.view import Block, Row, Section, Table, Theirs
 from constraintrot.scenario.files import APART, catalogue
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAME = "paper"
 MODELS = (
@@ -107,18 +105,15 @@ def of(known: Mapping[str, object], name: str) -> Theirs | str:
 
 
 def headline() -> Table:
-    """Return the paper's Table 2."""
     return _table("Violation in per cent, paper's Table 2", "condition", (*MODELS, "all"), HEADLINE)
 
 
 def summarizers() -> Table:
-    """Return the paper's Table 3."""
     columns = ("DeepSeek", "GLM", "Claude")
     return _table("Violation in per cent, paper's Table 3", "summarizer", columns, SUMMARIZERS)
 
 
 def attacks() -> Table:
-    """Return the paper's Table 4."""
     return _table("Violation in per cent, paper's Table 4", "attack", STRATEGIES, ATTACKS)
 
 

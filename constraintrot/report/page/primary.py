@@ -9,14 +9,13 @@ A folder of results also has claims of several comparisons, each with one p-valu
 A family that names their file (``also``) is adjusted over them too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
+import pandas as pd
 from pydantic import Field, TypeAdapter, field_validator, model_validator
 
 from constraintrot.errors import ConstraintRotError
@@ -28,9 +27,6 @@ from constraintrot.report.yaml_file import load
 from constraintrot.stats.exact import holm
 from constraintrot.strict import Strict
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 DEFAULT = "primary.yaml"
 
 
@@ -38,8 +34,6 @@ class PrimaryClaim(Strict):
     """A claim about every model.
 
     Attributes:
-        name: short name, unique in the family.
-        claim: the claim in one sentence.
         a: name of the first arm (see ``design.arm``).
         b: name of the second arm, whose violation is compared with that of the first.
     """
@@ -61,12 +55,10 @@ class Declared(Strict):
     """The declared family.
 
     Attributes:
-        margin: smaller differences of rates do not count.
         also: file of further claims of the same family, which a page beside the report
             tests; None if there are none.
         at: settings that the claims use, as ``{scaffold: review}``. For other settings, and for
             a model without pairs there, the setting with the most pairs is used.
-        claims: the claims.
     """
 
     margin: float = Field(gt=0, lt=1)
@@ -96,7 +88,6 @@ class Further:
     """A claim of the family that a page beside the report makes (``Declared.also``).
 
     Attributes:
-        name: its name.
         p_value: of the whole claim, multiplied by its looks.
         of: the comparison with that p-value; None if the claim has several comparisons, or is
             not a test of a difference.
@@ -116,10 +107,8 @@ class Family:
     """The primary claims of some episodes, adjusted over all of them.
 
     Attributes:
-        declared: the declaration.
         compared: an entry per claim and model, claim by claim; without a comparison if the
             model has no pairs. The adjustment is over the entries with pairs.
-        further: the claims of the file that the declaration names, in its order.
         size: number of p-values that are adjusted together.
     """
 
@@ -158,11 +147,6 @@ class Family:
 
 
 def read(path: Path | None = None) -> Declared:
-    """Read a family, by default that of ``primary.yaml``.
-
-    Raises:
-        ConstraintRotError: the file cannot be read or does not validate.
-    """
     at = path or resources.files("constraintrot.report.page").joinpath(DEFAULT)
     return load(at, TypeAdapter(Declared), " is no family of primary claims:")
 
@@ -172,14 +156,8 @@ def family(
 ) -> Family:
     """Compute the primary comparisons.
 
-    Args:
-        declared: the family.
-        frame: all episodes, from ``design.prepared``.
-        further: the claims of the file that the family names; None if they are not known.
-
-    Raises:
-        ConstraintRotError: the family has claims of a file that are not given (every adjusted
-            p-value would be too small), or no episode has a declared setting.
+    The frame has all episodes, from ``design.prepared``; ``further`` are the claims of the file that
+    the family names, None if they are not known.
     """
     if declared.also and further is None:
         raise ConstraintRotError(
@@ -200,7 +178,6 @@ def family(
 
 
 def _subjects(declared: Declared, asked: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Return the subjects of the claims; of a model, only the declared scaffold if it has that."""
     found = [(agent, asked[asked["agent"] == agent]) for agent in design.agents(asked)]
     wanted = declared.at.get("scaffold")
     if wanted is None or "model" not in asked:
@@ -227,7 +204,6 @@ def _check_at(declared: Declared, frame: pd.DataFrame) -> None:
 def _adjusted(
     declared: Declared, compared: Sequence[Compared], further: Sequence[Further]
 ) -> Family:
-    """Adjust all p-values together (Holm 1979); a comparison in both lists counts once."""
     mine = [one for one in compared if one.comparison is not None]
     known = [one.comparison for one in mine if one.comparison is not None]
     p_values = [one.p_value for one in known]

@@ -1,19 +1,15 @@
 """Qualification on the page: the families of the claims, beside each claim and in a table."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from constraintrot.report.page.source import Source
 from constraintrot.report.page.view import Row, Section, Table
 from constraintrot.report.qualification import Qualification
 from constraintrot.report.qualified import Level, claimable, read_all, sentence, usable
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAME = "qualification"
 TITLE = "Who qualifies"
@@ -26,17 +22,7 @@ USED = {True: "yes", False: "no"}
 
 
 def applied(source: Source, paths: Sequence[Path], level: Level = "bounds") -> Source:
-    """Restrict a report's source to the episodes that claims may use, and add the qualifications.
-
-    Args:
-        source: the logs and frames that were read.
-        paths: files of ``constraintrot qualify``, or folders of them; without any,
-            nothing changes.
-        level: as in ``report.qualified.restricted``.
-
-    Raises:
-        ConstraintRotError: as ``report.qualified.claimable``.
-    """
+    """Restrict a report's source to the episodes that claims may use, and add the qualifications."""
     if not paths:
         return source
     given = read_all(paths)
@@ -80,7 +66,6 @@ def section(source: Source) -> Section | None:
 
 
 def note(one: Qualification, level: Level) -> str:
-    """Return the note below a table of a qualification."""
     told = (
         f"Seeds {one.seeds[0]} to {one.seeds[-1]}, {100 * one.confidence:.0f} % intervals. A family"
         " qualifies where the subject violates without a policy, obeys one that it sees, and does what"

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import stored, untrusted
 from constraintrot.report.episode_counts import PlannedEpisodes
@@ -43,7 +45,6 @@ class Reading:
     )
 
     def take_store(self, one: stored.Stored) -> None:
-        """Add the frames and runs of a store."""
         for commit in one.commits:
             path = one.store.path(commit)
             self.tables.append(frames.read(path, one.store.read([commit])[commit.token]))
@@ -140,7 +141,6 @@ class Reading:
 
 
 def _paths(name: str, leave_out: str | None) -> Iterator[tuple[str, bool]]:
-    """Yield each file, and whether it comes from a folder instead of being given by its path."""
     kind = files.kind(name)
     if not kind:
         raise ConstraintRotError(f"no such log: {name}")
@@ -157,8 +157,6 @@ def _paths(name: str, leave_out: str | None) -> Iterator[tuple[str, bool]]:
 
 def head(path: str) -> list[str]:
     """Return the column names of a frame's file, without reading its columns."""
-    import pandas as pd
-
     try:
         if path.endswith(".parquet"):
             # pyarrow has no type information.

@@ -22,14 +22,9 @@ class Run(Strict):
     """A run, from its log's header.
 
     Attributes:
-        log: name of the log file.
-        sha256: SHA-256 of the log file.
         task: Inspect's name of the task.
         task_id: Inspect's id of the task; a retry has the id of the run.
-        model: the agent's model.
-        created: start time, ISO 8601.
         status: Inspect's status: success, started, cancelled or error.
-        command: command that repeats the run.
         packages: versions by package name, and the task's version as ``task``.
         revision: commit of the working tree that it ran from; empty if unknown.
         weights: name and SHA-256 of each model of the ``local/`` catalogue.
@@ -58,7 +53,6 @@ RUNS = TypeAdapter(list[Run])
 
 
 def run(header: EvalLog, log: str, sha256: str, finished: int, failed: int) -> Run:
-    """Return a run from a log's header."""
     of = header.eval
     samples = len(of.dataset.sample_ids or []) or of.dataset.samples or 0
     return Run(
@@ -88,7 +82,6 @@ def revision(header: EvalLog) -> str:
 
 
 def roles(header: EvalLog) -> dict[str, list[str]]:
-    """Return the names of the models of each role."""
     return {
         role: [one.model for one in (given if isinstance(given, list) else [given])]
         for role, given in (header.eval.model_roles or {}).items()
@@ -126,7 +119,6 @@ def command(header: EvalLog) -> str:
 
 
 def _some(config: EvalConfig) -> Iterator[str]:
-    """Yield the options that select samples; nothing if all were run."""
     if config.sample_id is not None:
         ids = config.sample_id if isinstance(config.sample_id, list) else [config.sample_id]
         yield from ("--sample-id", ",".join(map(str, ids)))

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from constraintrot.report.page import (
     answer,
     compared,
@@ -21,15 +23,12 @@ from constraintrot.report.page import (
     survived,
     sweep,
 )
-from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.primary import Declared, Family, Further
-from constraintrot.report.page.view import Answer, Cell, Compared, Figure, Missing, Section
+from constraintrot.report.page.view import Answer, Cell, Cells, Compared, Figure, Missing, Section
 from constraintrot.scenario.files import catalogue
 from constraintrot.stats.interval import Estimate
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from constraintrot.report.page.source import Source
 
 
@@ -41,16 +40,10 @@ class Page:
     """A report.
 
     Attributes:
-        source: the logs and frames that were read.
         frame: episodes from ``design.prepared``; cells refer to its index.
-        answers: the answers to the three questions, model by model.
         pooled: lines about all models together; empty for one model.
-        figure: the figure beside the answers.
-        sections: the sections, in order.
-        cells: every rate in the sections.
         others: every other estimate in the sections, with its section, row and column.
         compared: every paired comparison in the sections, the primary ones first.
-        family: the primary claims.
         qualifies: by model, on how many families it qualifies.
     """
 
@@ -68,7 +61,6 @@ class Page:
 
     @property
     def figures(self) -> Iterator[Figure]:
-        """The figures, in order."""
         if self.figure is not None:
             yield self.figure
         for section in self.sections:
@@ -83,14 +75,8 @@ def page(
 ) -> Page:
     """Compute all sections of the report.
 
-    Args:
-        source: the logs and frames that were read.
-        declared: the family of primary claims; by default that of ``primary.yaml``.
-        further: as in ``primary.family``.
-        more: sections without episodes, added at the end.
-
-    Raises:
-        ConstraintRotError: as ``primary.family``.
+    By default the family is that of ``primary.yaml``; ``further`` is as in ``primary.family``.
+    ``more`` are sections without episodes, added at the end.
     """
     frame = design.subjects(design.prepared(source.frame))
     cells = Cells(frame)
@@ -135,7 +121,6 @@ def page(
 
 
 def _for_own_policy(section: Section, frame: pd.DataFrame) -> Section:
-    """Return a section whose commands play the policy of a user's file."""
     settings = [
         f" -T {name}={values[0]}"
         for name in ("context_tokens", "scaffold")
@@ -150,7 +135,6 @@ def _for_own_policy(section: Section, frame: pd.DataFrame) -> Section:
 
 
 def _distinct(family: Family, given: Sequence[Compared]) -> list[Compared]:
-    """Return the given comparisons without the family's own and without repetitions."""
     known = [one for one in family.compared if one.comparison is not None]
     left: list[Compared] = []
     for one in given:

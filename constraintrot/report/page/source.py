@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS, Role, names
 from constraintrot.errors import ConstraintRotError
@@ -17,15 +18,6 @@ from constraintrot.report.page.reading import Reading
 from constraintrot.report.qualification import Qualification
 from constraintrot.report.qualified import Level
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-def _none() -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame()
-
 
 @dataclass
 class Source:
@@ -34,13 +26,9 @@ class Source:
     Attributes:
         frame: one row per played episode, without duplicates, in a fixed order.
         planned: the same rows, followed by the planned episodes without a verdict.
-        runs: one run per log.
-        details: details of some episodes, by the frame's column ``episode``.
         notices: warnings for the reader, such as logs left out and episodes run twice.
         inputs: (name, SHA-256) of the frames that were read.
         where: name of the file, written next to the page, that has all episodes.
-        qualifications: of the subjects, if given; the frames hold only families that qualify.
-        qualified_by: as in ``report.qualified.restricted``.
     """
 
     frame: pd.DataFrame
@@ -49,7 +37,7 @@ class Source:
     notices: list[str]
     inputs: list[tuple[str, str]]
     where: str = frames.NAMES[0]
-    planned: pd.DataFrame = field(default_factory=_none)
+    planned: pd.DataFrame = field(default_factory=pd.DataFrame)
     qualifications: tuple[Qualification, ...] = ()
     qualified_by: Level = "bounds"
 
@@ -71,11 +59,6 @@ def read(given: Sequence[str], leave_out: str | None = None) -> Source:
             (``constraintrot.report.store``); paths or fsspec URLs.
         leave_out: a folder whose ``episodes`` frames are not read: the folder that the
             report is written to.
-
-    Raises:
-        ConstraintRotError: a path does not exist, a file given by its own path cannot be
-            read, or there is no finished episode of a constraintrot task. An unreadable
-            file in a folder gives only a notice.
     """
     reading = Reading()
     for name in given:
@@ -93,12 +76,7 @@ def of_log(path: str) -> tuple[pd.DataFrame, runs.Run]:
     """Read all planned episodes of one log as a tidy frame, and its run.
 
     Episodes without a verdict come last. Transcripts are not read.
-
-    Raises:
-        ConstraintRotError: it cannot be read, or its task is not a constraintrot task.
     """
-    import pandas as pd
-
     reading = Reading()
     reading.take_log(path)
     if not reading.runs:
@@ -114,8 +92,6 @@ _SCRIPTED = "{} is a script, not a model: its figures show that the run works, a
 
 
 def _joined(reading: Reading, given: Sequence[str]) -> Source:
-    import pandas as pd
-
     tables = list(reading.tables)
     if reading.rows:
         tables.append(frames.tidy(pd.DataFrame(list(reading.rows.values()))))
@@ -186,17 +162,12 @@ def _unfinished(listed: Sequence[runs.Run]) -> list[str]:
 
 
 def _keys(frame: pd.DataFrame) -> pd.Series[str]:
-    """Return a name of each row's episode that is the same in every run and task."""
-    import pandas as pd
-
     named = frame.assign(condition=frame["condition"].map(design.base_condition))
     return pd.Series(["\x1f".join(row) for row in frames.texts(named, KEYS)], index=frame.index)
 
 
 def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Return each episode once, in a fixed order, and a notice of those that were run again."""
-    import pandas as pd
-
     keys = _keys(frame)
     order = pd.DataFrame({"key": keys, "at": frame["created"].fillna("").astype(str)})
     order["number"] = range(len(order))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
-from constraintrot.report.page.view import Answer, Cell, Compared
+from constraintrot.report.page.view import Cell, Compared
 
 if TYPE_CHECKING:
     from constraintrot.report.page.sections import Page
@@ -19,7 +19,16 @@ def summary(page: Page) -> str:
     data = {
         "version": VERSION,
         "episodes": len(page.frame),
-        "answers": [_answer(one) for one in page.answers],
+        "answers": [
+            {
+                "model": one.agent,
+                "question": one.question,
+                "answer": one.word,
+                "figures": one.line,
+                "text": one.text,
+            }
+            for one in page.answers
+        ],
         "qualifies": dict(page.qualifies),
         "all_models": list(page.pooled),
         "primary": page.family.declared.model_dump(mode="json"),
@@ -47,16 +56,6 @@ def rounded(value: Any) -> Any:
     if isinstance(value, list):
         return [rounded(one) for one in cast("list[object]", value)]
     return float(f"{value:.7g}") if isinstance(value, float) else value
-
-
-def _answer(answer: Answer) -> dict[str, str]:
-    return {
-        "model": answer.agent,
-        "question": answer.question,
-        "answer": answer.word,
-        "figures": answer.line,
-        "text": answer.text,
-    }
 
 
 def _cell(cell: Cell) -> dict[str, Any]:

@@ -1,23 +1,21 @@
 """Survival of the policy: violation by survival, mediation, agreement of checks, rounds to loss."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ParameterError
 from constraintrot.report import contrasts
 from constraintrot.report.arms import frame_mediate, labels
 from constraintrot.report.page import design, paper
-from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.figure import mosaic, steps
 from constraintrot.report.page.sweep import sweeps
 from constraintrot.report.page.view import (
     Block,
+    Cells,
     Missing,
     Row,
     Section,
@@ -33,9 +31,6 @@ from constraintrot.stats.curves import SurvivalCurve, rounds_to_loss
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.mediation import Mediation, by_survival
 from constraintrot.stats.paired import Comparison
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TITLE = "Survival of the policy"
 ROUNDS = "Rounds until the policy is lost"
@@ -98,7 +93,6 @@ def _states(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def _measured(frame: pd.DataFrame) -> list[str]:
-    """Return notes that name the measure of survival and its validation."""
     said = [
         f"Survived: verbatim or restated by {_by(name)}"
         for name in dict.fromkeys([PRIMARY, *frame["measure"].dropna()])
@@ -119,7 +113,6 @@ def _measured(frame: pd.DataFrame) -> list[str]:
 
 
 def _is_by_rules(frame: pd.DataFrame) -> bool:
-    """Return whether an episode was measured by the rules, or no episode by a reader."""
     measures = set(frame["measure"].dropna()) - {"mentions"}
     return PRIMARY in measures or not measures
 
@@ -152,7 +145,6 @@ def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:
 
 
 def _own(frame: pd.DataFrame) -> Comparison | None:
-    """Return a deletion's effect less that of the sham; None if it cannot be computed."""
     if contrasts.SHAM not in set(frame["condition"]):
         return None
     try:
@@ -215,7 +207,6 @@ def _agreement(cells: Cells, frame: pd.DataFrame) -> list[Block]:
 
 
 def _beyond_chance(found: Estimate) -> str:
-    """Return an agreement as text; without an interval, the value and the reason."""
     if isinstance(found, Interval) or math.isnan(found.estimate):
         return share(found)
     return f"{found.estimate:.2f}, without an interval: {found.reason}"

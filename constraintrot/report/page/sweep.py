@@ -1,19 +1,18 @@
 """Sweeps of one setting: compactors, harnesses, channels, locales, wordings, budgets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ParameterError
 from constraintrot.report.arms import arms
 from constraintrot.report.page import design, paper
-from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.figure import curve
 from constraintrot.report.page.view import (
     Block,
+    Cells,
     Content,
     Missing,
     Row,
@@ -24,9 +23,6 @@ from constraintrot.report.page.view import (
 from constraintrot.stats.curves import trend
 from constraintrot.stats.interval import Estimate
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 _EVAL = "inspect eval constraintrot/suite --model MODEL -T conditions=control,compaction"
 
 
@@ -35,9 +31,7 @@ class Sweep:
     """Episodes in which one setting was varied and the others were held fixed.
 
     Attributes:
-        agent: the agent.
         setting: the fixed settings, as text; empty if the agent has only one such sweep.
-        values: the values of the varied setting, sorted.
         frame: the compacted episodes.
         control: the same episodes without compaction; may be empty.
         label: column of the varied setting.
@@ -52,7 +46,6 @@ class Sweep:
 
     @property
     def name(self) -> str:
-        """The agent, with the fixed settings if the agent has several sweeps."""
         return f"{self.agent} ({self.setting})" if self.setting else self.agent
 
 
@@ -61,10 +54,7 @@ class Varied:
     """A section about a sweep.
 
     Attributes:
-        name: id of the section.
-        title: heading of the section.
         column: column of the varied setting, or ``varied`` (see ``sweeps``).
-        head: name of the setting in the table.
         theirs: the paper's figures by value; may be empty.
         command: shell command that runs the sweep.
     """
@@ -135,7 +125,9 @@ def swept(cells: Cells, frame: pd.DataFrame, of: Varied) -> Section:
     table = _table(cells, frame, of)
     blocks: list[Block] = [table or Missing(f"{of.title} (one alone, or none)", of.command)]
     if table is None and of.theirs:
-        figures = ", ".join(f"{name} {_shown(value)}" for name, value in of.theirs.items())
+        figures = ", ".join(
+            f"{name} {value}{' %' * isinstance(value, int)}" for name, value in of.theirs.items()
+        )
         blocks.append(f"The paper, with its models: {figures}.")
     return Section(of.name, of.title, tuple(blocks))
 
@@ -183,7 +175,6 @@ def _table(cells: Cells, frame: pd.DataFrame, of: Varied) -> Table | None:
 
 
 def _control(sweep: Sweep, value: object) -> pd.DataFrame:
-    """Return the controls of one value; all of them if the setting does not apply to a control."""
     control = sweep.control
     if sweep.label == "varied" or control[sweep.label].isin(["none", None]).all():
         return control
@@ -255,7 +246,3 @@ def _trend(sweep: Sweep) -> tuple[str, ...]:
         " scored at every budget."
     )
     return (tested, said) if left else (tested,)
-
-
-def _shown(value: object) -> str:
-    return f"{value} %" if isinstance(value, int) else str(value)

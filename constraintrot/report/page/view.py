@@ -8,8 +8,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from constraintrot.grading.outcome_status import SILENCE, SILENT
+from constraintrot.report.arms import CODE, by_appearance
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.paired import Comparison
+from constraintrot.stats.rate import rate
 
 Tone: TypeAlias = Literal["bad", "good", "open"]
 NOT_MEASURED = "not measured"
@@ -20,10 +27,7 @@ class Cell:
     """A rate in a table.
 
     Attributes:
-        number: number of the cell in the page, from 1.
-        where: names of its section, row and column.
         value: column of the frame whose rate it is.
-        estimate: the rate.
         rows: positions of its episodes in the frame.
         silent: number of episodes without a readable call, if above the share ``SILENCE``;
             else 0.
@@ -60,8 +64,6 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table."""
-
     caption: str
     heads: tuple[str, ...]
     columns: tuple[str, ...]
@@ -94,8 +96,6 @@ Block: TypeAlias = "Table | Figure | Missing | str"
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page with a heading."""
-
     name: str
     title: str
     blocks: tuple[Block, ...]
@@ -111,12 +111,9 @@ class Answer:
     """The answer to one question about one model.
 
     Attributes:
-        question: the question.
         word: the answer in a few words.
-        tone: how it is coloured.
         line: the figures behind it, in one line.
         text: the rest: counts, setting, what limits it; may be empty.
-        agent: the model.
         link: id of the part of the page with the numbers; empty if there is none.
         claim: whether it is about the model; the page then says if the model qualifies.
     """
@@ -136,12 +133,7 @@ class Compared:
     """A paired comparison for the page, or the reason why there is none.
 
     Attributes:
-        agent: the agent, or all agents.
-        a: name of the first arm.
-        b: name of the second arm.
-        value: column of the outcome.
         comparison: the comparison; None if there are no pairs.
-        reason: why there are no pairs.
         pairs: ids of the episodes of each pair, that of the first arm first.
         primary: name of the primary claim that it answers; empty if it is exploratory.
         at: the settings in which the arms differ from the model's main ones; ``main`` if there
@@ -176,7 +168,6 @@ class Compared:
 
     @cached_property
     def _episodes(self) -> frozenset[frozenset[str]]:
-        """The episodes of each arm, in no order."""
         return frozenset({frozenset(a for a, _ in self.pairs), frozenset(b for _, b in self.pairs)})
 
 
@@ -213,7 +204,6 @@ def limits(estimate: Estimate) -> str:
 
 
 def _digits(estimate: Estimate) -> int:
-    """Return how many decimals of per cent tell the limits of an interval apart."""
     wide = estimate.upper - estimate.lower if isinstance(estimate, Interval) else 1.0
     return 0 if wide >= 0.05 else 1 if wide >= 0.005 else 2
 
@@ -254,3 +244,56 @@ def _signed(value: float, digits: int = 0) -> str:
 def p_text(value: float) -> str:
     """Return ``p = 0.03`` or ``p < 0.0001``."""
     return "p < 0.0001" if value < 0.0001 else f"p = {value:.2g}"
+
+
+@dataclass
+class Cells:
+    """A maker of the cells of a page, which numbers them.
+
+    Attributes:
+        kept: every other estimate so far, with its section, row and column.
+    """
+
+    frame: pd.DataFrame
+    made: list[Cell] = field(default_factory=list[Cell])
+    kept: list[tuple[tuple[str, ...], Estimate]] = field(
+        default_factory=list[tuple[tuple[str, ...], Estimate]]
+    )
+    _columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict[str, npt.NDArray[Any]])
+    _anchors: dict[str, int] = field(default_factory=dict[str, int])
+
+    def keep(self, estimate: Estimate, *where: str) -> Estimate:
+        """Record an estimate that is not a rate of rows, for ``summary.json``, and return it."""
+        self.kept.append((where, estimate))
+        return estimate
+
+    def rate(self, rows: pd.DataFrame, value: str, where: Sequence[str]) -> Cell | str:
+        """Make a cell of the rate of a column over rows; ``NOT_MEASURED`` if no row is scored."""
+        # By position: selecting the frame's many columns takes longer than the rate.
+        at = rows.index.to_numpy()
+        at = at[~np.isnan(self._column(value)[at])]
+        if not len(at):
+            return NOT_MEASURED
+        silent = int(self._column("silent")[at].sum())
+        cell = Cell(
+            len(self.made) + 1,
+            (where[0], where[1], where[2]),
+            value,
+            rate(self._column(value)[at], by_appearance(self._column(CODE)[at])),
+            tuple(at.tolist()),
+            silent if value == "violation" and silent > SILENCE * len(at) else 0,
+            self._anchor(permanent("c", *where, value)),
+        )
+        self.made.append(cell)
+        return cell
+
+    def _column(self, name: str) -> npt.NDArray[Any]:
+        if name not in self._columns:
+            values = self.frame["outcome"].isin(SILENT) if name == "silent" else self.frame[name]
+            self._columns[name] = values.to_numpy()
+        return self._columns[name]
+
+    def _anchor(self, name: str) -> str:
+        self._anchors[name] = self._anchors.get(name, 0) + 1
+        again = self._anchors[name]
+        return name if again == 1 else f"{name}-{again}"

@@ -33,23 +33,9 @@ def report(
 ) -> Page:
     """Read logs and frames, and write the report's files.
 
-    Args:
-        given: logs, frames and folders of them; paths or fsspec URLs. The frames that
-            an earlier report wrote to ``folder`` are not read.
-        folder: where to write ``report.html``, ``report.md``, ``summary.json``,
-            ``episodes.csv``, ``episodes.parquet``, ``episodes.texts.json`` and ``runs.json``.
-        qualifications: files of ``constraintrot qualify``, or folders of them; with them, the
-            page covers the families on which its subjects qualify, and lists the rest.
-        qualified_by: as in ``report.qualified.restricted``.
-        declared: the family of primary claims; by default that of ``primary.yaml``.
-        figures: also write each figure to ``figures/``, as ``drawing.write``.
-
-    Returns:
-        The page that was written.
-
-    Raises:
-        MissingExtraError: the extra ``report`` is not installed.
-        ConstraintRotError: as ``source.read``.
+    The frames that an earlier report wrote to the folder are not read. With qualifications (files of
+    ``constraintrot qualify``, or folders of them), the page covers the families on which its subjects
+    qualify, and lists the rest. The primary claims are by default those of ``primary.yaml``.
     """
     require("a report", "report")
     read = source.read(given, leave_out=str(folder))

@@ -10,16 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.store.commits import Commit, Store
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Bytes of frames in memory at once: many frames, so that an object store is asked seldom.
 _BATCH = 32_000_000
@@ -50,8 +48,6 @@ class Coded:
 
     def series(self) -> pd.Series[Any]:
         """Return a column without gaps as a pandas categorical."""
-        import pandas as pd
-
         kind = pd.CategoricalDtype(pd.Index(self.values, dtype=object))
         n = len(self.values)
         signed = np.int8 if n < 127 else np.int16 if n < 32_000 else np.int32
@@ -103,7 +99,6 @@ class _Growing:
             self.codes[at : at + rows] = self._table([None])[0]
 
     def _table(self, values: Sequence[object]) -> npt.NDArray[np.int64]:
-        """Return the codes of values; a new value gets the next code."""
         table = [self._number.setdefault(value, len(self._number)) for value in values]
         for size in _SIZES:
             if len(self._number) - 1 <= np.iinfo(size).max:
@@ -113,7 +108,6 @@ class _Growing:
         return np.asarray(table, np.int64)
 
     def coded(self) -> Coded:
-        """Return the finished column."""
         return Coded(self.codes, list(self._number))
 
 
@@ -127,9 +121,6 @@ def read(
     """Read some columns of the frames of commits, in their order.
 
     ``texts`` have few distinct values; of ``ids``, which have many, only equality matters.
-
-    Raises:
-        ConstraintRotError: a frame is missing, or is not what was committed.
     """
     rows = sum(one.rows for one in commits)
     coded = {name: _Growing(rows) for name in texts}
@@ -154,8 +145,6 @@ def read(
 
 
 def _digests(column: Any) -> npt.NDArray[np.int64]:
-    import pandas as pd
-
     parts: list[npt.NDArray[np.int64]] = []
     for chunk in column.chunks:
         coded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()

@@ -25,9 +25,6 @@ class Commit(BaseModel):
     """One cell of a store, as it was committed.
 
     Attributes:
-        cell: name of the cell.
-        token: a random name of this commit.
-        frame: path of its episodes below the store's root.
         rows: number of planned episodes, each a row of the frame.
         finished: number of those with a verdict.
         created: when its run began, ISO 8601; empty if unknown.
@@ -65,32 +62,19 @@ class Store:
     """A store of results at a path or an fsspec URL."""
 
     def __init__(self, url: str | Path) -> None:
-        """Refer to a store without reading or writing anything yet.
-
-        Raises:
-            ConstraintRotError: the URL's kind is unknown, or needs a package that is missing.
-        """
+        """Refer to a store without reading or writing anything yet."""
         self.url = str(url).rstrip("/")
         self._folder = Folder(self.url, "store")
         self._fs, self._root = self._folder.fs, self._folder.root
 
     @property
     def exists(self) -> bool:
-        """Whether the store exists.
-
-        Raises:
-            ConstraintRotError: it cannot be reached.
-        """
         with _clear(self.url):
             self._fs.invalidate_cache()
             return bool(self._fs.exists(f"{self._root}/{MARKER}"))
 
     def check(self) -> None:
-        """Make the store if it is not there, write an object and remove it again.
-
-        Raises:
-            ConstraintRotError: it cannot be reached or written.
-        """
+        """Make the store if it is not there, write an object and remove it again."""
         with _clear(self.url):
             self._mark()
             self._folder.check(4096)
@@ -108,20 +92,11 @@ class Store:
     ) -> Commit:
         """Write a frame, then the commit that names it.
 
-        Args:
-            cell: name of the cell; any text.
-            frame: Parquet, one row per planned episode.
-            rows: number of its rows.
-            finished: number of its episodes with a verdict.
-            partition: names and values of the folders that the frame goes to.
-            created: when the run began.
-            run: facts of the run.
+        The frame is Parquet, one row per planned episode; ``finished`` of them have a verdict.
+        ``partition`` has the names and values of the folders that it goes to.
 
         Returns:
             The commit, which readers see from now on.
-
-        Raises:
-            ConstraintRotError: the store cannot be written; readers see it unchanged.
         """
         if not cell:
             raise ConstraintRotError("a cell has no name; give one, such as the task's id")
@@ -139,11 +114,7 @@ class Store:
         return made
 
     def commits(self) -> list[Commit]:
-        """Return the highest-ranked commit of each cell, in the order in which their runs began.
-
-        Raises:
-            ConstraintRotError: there is no store, or it cannot be read.
-        """
+        """Return the highest-ranked commit of each cell, in the order in which their runs began."""
         best: dict[str, Commit] = {}
         for one in self._all():
             known = best.get(one.cell)
@@ -176,15 +147,10 @@ class Store:
             ) from error
 
     def path(self, commit: Commit) -> str:
-        """Return the path or URL of a commit's frame."""
         return f"{self.url}/{commit.frame}"
 
     def read(self, commits: Iterable[Commit]) -> dict[str, bytes]:
-        """Return the frames of some commits, by token.
-
-        Raises:
-            ConstraintRotError: a frame is missing, or is not what was committed.
-        """
+        """Return the frames of some commits, by token."""
         names = {f"{self._root}/{one.frame}": one for one in commits}
         with _clear(self.url):
             content: dict[str, bytes] = self._fs.cat(list(names)) if names else {}

@@ -1,17 +1,13 @@
 """The report of a search: success at k prompts, the best prompt, held-out variants."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from constraintrot.attacks.search_results.journal import Journal
 from constraintrot.attacks.search_results.trial import Query, Trial, best
 from constraintrot.report.tables import Table
-
-if TYPE_CHECKING:
-    from constraintrot.stats.interval import Estimate
+from constraintrot.stats.interval import Estimate, Interval
+from constraintrot.stats.rate import rate as over
 
 # Numbers of prompts at which success is shown, besides the number tried.
 BUDGETS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000)
@@ -50,13 +46,10 @@ def at_k(search: Journal) -> dict[int, Estimate]:
 
 def rate(outcomes: Sequence[bool]) -> Estimate:
     """Return a rate over variants, with the interval that the coverage check chose."""
-    from constraintrot.stats.rate import rate as over
-
     return over([float(outcome) for outcome in outcomes], list(range(len(outcomes))))
 
 
 def text(search: Journal) -> str:
-    """Return the report of one search."""
     settings, history = search.settings, search.history()
     most = best(history)
     cells, without = search.cells(1), search.query(0)
@@ -86,7 +79,6 @@ def text(search: Journal) -> str:
 
 
 def overview(searches: Sequence[Journal]) -> str:
-    """Return a table with one row per search; each target's best search is marked."""
     rows: list[list[str]] = []
     strongest = {id(one) for one in per_target(searches)}
     for search in searches:
@@ -129,8 +121,6 @@ def per_target(searches: Sequence[Journal]) -> list[Journal]:
 
 
 def _nothing(variants: int, prompts: int) -> list[str]:
-    from constraintrot.stats.interval import Interval
-
     estimate = rate([False] * variants)
     upper = f"{100 * estimate.upper:.0f} %" if isinstance(estimate, Interval) else "100 %"
     return [
@@ -153,7 +143,6 @@ def _held_out(search: Journal, most: Query, name: str) -> list[str]:
 
 
 def _paired(search: Journal, most: Query) -> list[str]:
-    """Return lines on the held-out variants that broke only with or only without the prompt."""
     without = {(t.family, t.seed): t for t in search.query(0, held_out=True).trials}
     trials = search.query(most.number, held_out=True).trials
     pairs = [(t, without[t.family, t.seed]) for t in trials if (t.family, t.seed) in without]
@@ -167,12 +156,6 @@ def _paired(search: Journal, most: Query) -> list[str]:
 
 
 def unheeded(where: str, without: Sequence[Trial]) -> list[str]:
-    """Return a warning, if the agent violates a constraint that it sees.
-
-    Args:
-        where: how the sentence begins.
-        without: the episodes without an attack.
-    """
     seen = sum(trial.violated and trial.kept for trial in without)
     if not seen:
         return []

@@ -1,29 +1,42 @@
 """Run a search: propose a prompt, play it and log it, until the budget is spent; then evaluate."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
+from inspect_ai import Task
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ChatMessage, get_model
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import collect
 
+from constraintrot import attacks
+from constraintrot.attacks import Chosen
 from constraintrot.attacks.attacker_task import POOL
 from constraintrot.attacks.search_results.journal import Journal, begin
 from constraintrot.attacks.search_results.trial import (
     Candidate,
     SearchSettings,
+    Trial,
     as_attack,
     best,
 )
-from constraintrot.errors import ParameterError
+from constraintrot.episode.episode import Episode
+from constraintrot.episode.messages import before_trigger, message_texts
+from constraintrot.errors import ConstraintRotError, EpisodeError, ParameterError
 from constraintrot.evaluation import parameters as task_parameters
+from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
+from constraintrot.evaluation.solver import answer_form, staged
+from constraintrot.grading.verdict import blocked, grade
+from constraintrot.rule_text.survival import Mentions, mentions
 from constraintrot.runs.attack_search import strategies
-from constraintrot.runs.attack_search.play import in_inspect, play
 from constraintrot.runs.attack_search.report import shown
 from constraintrot.runs.plan import Size, counted
+from constraintrot.runs.play import once
 from constraintrot.scenario.files import load
-from constraintrot.scenario.schema import Scenario
+from constraintrot.scenario.schema import Scenario, Variant
 from constraintrot.scenario.splits import Split
 
 Say: TypeAlias = Callable[[str], None]
@@ -39,10 +52,6 @@ def search(
     Its log at ``path`` is created or continued, and Inspect's go to ``log_dir``. At most
     ``queries`` prompts are tried, each on all variants of the search; ``say`` is called with each
     line of progress.
-
-    Raises:
-        ParameterError, UnknownNameError: wrong settings, or the log of another search.
-        ConstraintRotError: the run stopped; the same command resumes it.
     """
     parameters = checked_parameters(settings)
     journal = begin(path, settings)
@@ -68,7 +77,6 @@ def played(settings: SearchSettings, variants: int) -> Size:
 
 
 def _finished(journal: Journal, queries: int) -> bool:
-    """Return whether a search needs no further prompt."""
     history = journal.history()
     wanted = len(journal.cells(1))
     if len(history) >= queries or not wanted:
@@ -79,15 +87,12 @@ def _finished(journal: Journal, queries: int) -> bool:
 
 
 class _Running:
-    """A running search."""
-
     def __init__(self, journal: Journal, parameters: Parameters, queries: int, say: Say) -> None:
         self.journal, self.parameters = journal, parameters
         self.settings = journal.settings
         self.queries, self.say = queries, say
 
     async def run(self) -> None:
-        """Continue after the last entry of the log."""
         await self._play(0, held_out=False)
         self.say(f"no attack: {shown(self.journal.query(0))}")
         while not _finished(self.journal, self.queries):
@@ -141,14 +146,7 @@ class _Running:
 
 
 def checked_parameters(settings: SearchSettings) -> Parameters:
-    """Check the settings of a search and return its task parameters.
-
-    Raises:
-        ParameterError, UnknownNameError: an unknown task parameter, one that a search
-            sets itself, a family that lacks the locale, overlapping search and held-out
-            variants, seeds that a family lacks, or no model in the role
-            ``attacker`` if the strategy needs one.
-    """
+    """Check the settings of a search and return its task parameters."""
     given = sorted(set(_SET_BY_SEARCH) & set(settings.parameters))
     if given:
         raise ParameterError(f"a search sets {', '.join(given)} itself; leave it out of -T")
@@ -177,4 +175,79 @@ def _check_variants(settings: SearchSettings, scenario: Scenario, split: Split) 
         raise ParameterError(
             f"{scenario.family}.{scenario.locale} has the seeds 0 to {seeds[-1]};"
             f" these go from {least} to {last - 1}"
+        )
+
+
+Work = Callable[[], Awaitable[None]]
+
+
+async def play(parameters: Parameters, attack: Chosen | None, family: str, seed: int) -> Trial:
+    """Play one episode, in a running Inspect sample.
+
+    The parameters have one condition and no attack.
+    """
+    (settings,) = parameters.plays
+    agent = get_model(role="agent")
+    form = answer_form(parameters, agent)
+    variant = load(family, parameters.locale).variant(seed, parameters.split)
+    episode = staged(variant, parameters, settings, False, form)
+    if attack is not None:
+        episode = attacks.deliver(attack, episode)
+    try:
+        played = await parameters.harness.make()(
+            episode, replace(settings, scaffold=form.scaffold, steps=parameters.steps)
+        )
+    except EpisodeError as error:
+        # A prompt may cause an error, such as an empty summary; that is not a success.
+        return Trial(family=family, seed=seed, outcome=None, reason=str(error))
+    return _graded(variant, episode, played)
+
+
+def _graded(variant: Variant, episode: Episode, played: Played) -> Trial:
+    verdict = grade(variant, played.calls, fault=played.fault, text=played.prose)
+    if played.blocked is not None:
+        verdict = blocked(verdict, played.blocked)
+    survived = _survival(variant, episode, played.last_input)
+    rounds = played.compacted.rounds if played.compacted else []
+    return Trial(
+        family=variant.scenario.family,
+        seed=variant.seed,
+        outcome=verdict.outcome,
+        reason=verdict.reason,
+        kept=survived.kept,
+        share=survived.share,
+        lost=tuple(name for name, kept in survived.slots.items() if not kept),
+        summary=rounds[-1].summary if rounds else None,
+    )
+
+
+def _survival(variant: Variant, episode: Episode, sent: Sequence[ChatMessage]) -> Mentions:
+    context = message_texts(before_trigger(sent, variant.trigger))
+    return mentions(context, episode.policy, variant.slots)
+
+
+def in_inspect(work: Work, *, model: str, roles: dict[str, str], log_dir: str) -> None:
+    """Run a coroutine as the only sample of an Inspect run, so that all model calls are Inspect's."""
+    raised: list[ConstraintRotError] = []
+
+    @solver(name="attack_search")
+    def working() -> Solver:
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            try:
+                await work()
+            except ConstraintRotError as error:
+                raised.append(error)
+                raise
+            return state
+
+        return solve
+
+    task = Task(dataset=[Sample(input="Attack search.")], solver=working(), name="attack_search")
+    log = once(task, model=model, model_roles=dict(roles), log_dir=log_dir)
+    if raised:
+        raise raised[0]
+    if log.status != "success":
+        why = log.error.message if log.error else log.status
+        raise ConstraintRotError(
+            f"the search stopped ({why}); what was played is kept: go on with the same command"
         )

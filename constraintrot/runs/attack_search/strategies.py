@@ -31,14 +31,12 @@ _SUMMARY_CHARS = 500
 
 
 def from_pool(locale: Locale, history: Sequence[Query]) -> Candidate | None:
-    """Return the next text of the pool; None if all were tried."""
     if len(history) >= len(POOL):
         return None
     return member(POOL[len(history)], locale)
 
 
 def member(name: str, locale: Locale) -> Candidate:
-    """Return one text of the pool."""
     return Candidate(text=injection(name, locale), made={"name": name})
 
 
@@ -88,7 +86,6 @@ def ask(
 
 
 def _shown(history: Sequence[Query]) -> list[Query]:
-    """Return the prompts to show, the fittest first."""
     played = [query for query in history if query.trials]
     ranked = sorted(played, key=lambda query: query.fitness, reverse=True)
     chosen = {q.number: q for q in [*ranked[:SHOWN_BEST], *played[-SHOWN_LAST:]]}
@@ -173,7 +170,6 @@ def _walked(sizes: Genome, random_seed: int, number: int) -> Genome:
 
 
 def _bred(history: Sequence[Query], sizes: Genome, random: Random) -> Genome:
-    """Return a child of two fit parents."""
     one, other = (_parent(history, random) for _ in range(2))
     child = {slot: random.choice((one, other))[slot] for slot in sizes}
     return {

@@ -20,9 +20,8 @@ from constraintrot.attacks.search_results.journal import Journal
 from constraintrot.attacks.search_results.trial import SearchSettings, Trial, as_attack, best
 from constraintrot.errors import ParameterError
 from constraintrot.report.tables import Table
-from constraintrot.runs.attack_search.play import in_inspect, play
 from constraintrot.runs.attack_search.report import rate, unheeded
-from constraintrot.runs.attack_search.run import checked_parameters, played
+from constraintrot.runs.attack_search.run import checked_parameters, in_inspect, play, played
 from constraintrot.runs.plan import Size
 
 FORMAT = "constraintrot-attack-transfer"
@@ -47,9 +46,7 @@ class Matrix:
     """The episodes of a transfer.
 
     Attributes:
-        path: the log.
         attacks: attacks by the name of their search; None for ``NO_ATTACK``.
-        targets: the targets.
         trials: episodes by attack, target, family and seed.
     """
 
@@ -61,17 +58,12 @@ class Matrix:
     )
 
     def cell(self, attack: str, target: str) -> list[Trial]:
-        """Return the episodes of one attack on one target."""
         trials = [t for key, t in self.trials.items() if key[:2] == (attack, target)]
         return sorted(trials, key=lambda trial: (trial.family, trial.seed))
 
 
 def target(text: str, roles: dict[str, str]) -> Target:
-    """Parse ``AGENT`` or ``AGENT+SUMMARIZER``.
-
-    Raises:
-        ParameterError: there is no agent, or a third model.
-    """
+    """Parse ``AGENT`` or ``AGENT+SUMMARIZER``."""
     agent, *others = (part.strip() for part in text.split("+"))
     if not agent or len(others) > 1 or not all(others):
         raise ParameterError(f"--models {text!r}: write AGENT or AGENT+SUMMARIZER")
@@ -91,12 +83,6 @@ def transfer(
 
     Searches without a successful prompt are left out, with a line of progress. ``defense`` is
     by default that of the searches. The log at ``path`` is created or continued.
-
-    Raises:
-        ParameterError: the searches differ in tasks, task parameters or held-out variants,
-            one searched a held-out variant, they attacked several defenses and none is
-            given, none was successful, a target is named twice, or the log is of another
-            transfer.
     """
     settings = _common(searches, defense)
     attacks: dict[str, Chosen | None] = {NO_ATTACK: None}

@@ -1,11 +1,11 @@
 """Several reproductions side by side: their verdicts, and p-values over all of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from constraintrot.documents import json_data, read_text
 from constraintrot.episode.facts import KEYS
@@ -17,9 +17,6 @@ from constraintrot.report.tables import Table
 from constraintrot.runs.reproduce import kept
 from constraintrot.runs.reproduce.page import NAMES
 from constraintrot.stats.exact import holm
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BESIDE = ("side-by-side.md", "side-by-side.html")
 _TITLE = "The paper's claims, model by model"
@@ -33,8 +30,6 @@ _PLAYED = ("registration", "episodes", "of these in another too")
 
 
 class _Tested(NamedTuple):
-    """A claim with p-values: alone, and adjusted over the claims of its reproduction."""
-
     title: str
     verdict: str
     p_value: float
@@ -43,8 +38,6 @@ class _Tested(NamedTuple):
 
 
 class _Page(NamedTuple):
-    """The content of a reproduction's ``claims.json``."""
-
     head: str
     tested: list[_Tested]
     verdicts: dict[str, str]
@@ -57,9 +50,6 @@ def side_by_side(folders: Sequence[Path]) -> str:
     Below them are the decided claims with three p-values (adjusted over the claims of their
     reproduction, over those of all, and with families as the unit), and the numbers of episodes
     that reproductions share.
-
-    Raises:
-        ConstraintRotError: a folder has no page, or a frame that cannot be read.
     """
     pages: list[_Page] = []
     for folder in folders:
@@ -108,7 +98,6 @@ def _rows(table: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
 
 
 def _decided(pages: Sequence[_Page], heads: Sequence[str]) -> tuple[str, list[list[str]]]:
-    """Return a sentence about the p-values, and a row for each decided claim."""
     tested = [
         (claim, head, page.digest)
         for page, head in zip(pages, heads, strict=True)
@@ -141,9 +130,10 @@ def _tested(claim: dict[str, Any]) -> _Tested:
 def _played(
     folders: Sequence[Path], pages: Sequence[_Page], heads: Sequence[str]
 ) -> list[list[str]]:
-    """Return a row for each reproduction: digest, number of episodes, and of shared ones."""
     frames = {
-        at: kept.episodes(folder) for at, folder in enumerate(folders) if _has_episodes(folder)
+        at: kept.episodes(folder)
+        for at, folder in enumerate(folders)
+        if kept.has_logs(folder) or (folder / kept.EPISODES).is_file()
     }
     shared = _shared(frames)
     return [
@@ -152,14 +142,7 @@ def _played(
     ]
 
 
-def _has_episodes(folder: Path) -> bool:
-    return kept.has_logs(folder) or (folder / kept.EPISODES).is_file()
-
-
 def _shared(frames: Mapping[int, pd.DataFrame]) -> Mapping[int, int]:
-    """Return, for each frame, the number of its episodes that another frame has too."""
-    import pandas as pd
-
     names = [name for name in KEYS if all(name in frame for frame in frames.values())]
     keys = {at: frame[names].astype(str).drop_duplicates() for at, frame in frames.items()}
     every = pd.concat(keys) if keys else pd.DataFrame()

@@ -1,7 +1,5 @@
 """The episodes of a claim: one task's settings per arm, on the first seeds of some families."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,8 +38,6 @@ class Cell:
     """One evaluation without its families and seeds.
 
     Attributes:
-        text: the task's parameters as JSON.
-        agent: the agent's model.
         summarizer: the model that writes the summaries; None if the agent does.
     """
 
@@ -51,14 +47,11 @@ class Cell:
 
     @property
     def args(self) -> dict[str, Any]:
-        """The task's parameters."""
         return dict(json.loads(self.text))
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """A cell on some seeds of some families."""
-
     cell: Cell
     families: tuple[str, ...]
     start: int
@@ -66,7 +59,6 @@ class Chunk:
 
     @property
     def args(self) -> dict[str, Any]:
-        """The task's parameters."""
         seeds = {"seed": self.start, "variants": self.stop - self.start}
         return {**self.cell.args, "families": list(self.families), **seeds}
 

@@ -10,8 +10,6 @@ something other than its claim, the folder has a list of::
 and the page shows the day and the reason instead of the verdict. This file cannot add a verdict.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -33,8 +31,6 @@ class Correction(Strict):
     """A withdrawn verdict.
 
     Attributes:
-        claim: title of the claim.
-        day: the day on which it was withdrawn, ISO 8601.
         because: the fault, as the end of a sentence.
     """
 
@@ -44,12 +40,7 @@ class Correction(Strict):
 
 
 def corrected(answered: Sequence[Answered], folder: Path) -> tuple[Answered, ...]:
-    """Return the claims without the verdicts that the folder withdraws.
-
-    Raises:
-        ConstraintRotError: the file cannot be read, names a claim without a verdict, or has a
-            text that the page cannot show in a line.
-    """
+    """Return the claims without the verdicts that the folder withdraws."""
     path = folder / FILE
     if not path.exists():
         return tuple(answered)

@@ -10,8 +10,8 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pandas as pd
 from inspect_ai.hooks import Hooks, ModelUsageData, hooks
 from pydantic import ValidationError
 
@@ -23,9 +23,6 @@ from constraintrot.report.planned import planned_episodes
 from constraintrot.runs.prices import Price, Prices, price_of, usage_cost
 from constraintrot.runs.reproduce.registration import Registration, code
 from constraintrot.strict import Strict
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FILE = "usage.jsonl"
 
@@ -63,12 +60,10 @@ class Meter:
         self._add(model, usage)
 
     def __enter__(self) -> Meter:
-        """Start listening to Inspect's model calls."""
         _Listener.meter = self
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Stop listening."""
         _Listener.meter = None
 
     def _add(self, model: str, usage: Mapping[str, int | None]) -> None:
@@ -99,8 +94,6 @@ class Played(Strict):
     """The played part of a registration.
 
     Attributes:
-        evaluations: names of the finished evaluations.
-        dollars: their cost.
         code: version and digest of the code that played them; if several, joined by commas.
     """
 
@@ -110,16 +103,11 @@ class Played(Strict):
 
 
 def has_logs(folder: Path) -> bool:
-    """Return whether a folder has the logs of its episodes."""
     return (folder / LOGS).is_dir()
 
 
 def played(registration: Registration, folder: Path) -> Played:
-    """Return what was played, from the logs, or from the file if there are no logs.
-
-    Raises:
-        ConstraintRotError: the file cannot be read.
-    """
+    """Return what was played, from the logs, or from the file if there are no logs."""
     path = folder / FACTS
     if has_logs(folder) or not (path.exists() or (folder / EPISODES).exists()):
         done = sorted((folder / LOGS).glob(f"*/{DONE}"))
@@ -160,12 +148,10 @@ def _code_of(done: Sequence[Path]) -> dict[str, str]:
 
 
 def logged(logs: Path) -> pd.DataFrame:
-    """Return the planned episodes of a folder of logs."""
     return frames.tidy(planned_episodes([logs]))
 
 
 def raw(folder: Path) -> pd.DataFrame:
-    """Return the planned episodes of a folder, from its logs or else from its file."""
     if has_logs(folder):
         return logged(folder / LOGS)
     path = folder / EPISODES
@@ -177,12 +163,10 @@ def raw(folder: Path) -> pd.DataFrame:
 
 
 def episodes(folder: Path) -> pd.DataFrame:
-    """Return the planned episodes of a folder, prepared for claims."""
     return design.prepared(raw(folder))
 
 
 def write(registration: Registration, folder: Path) -> None:
-    """Write both files, if the logs are there."""
     if has_logs(folder):
         facts = played(registration, folder).model_dump_json(indent=1) + "\n"
         replace(folder / FACTS, facts)

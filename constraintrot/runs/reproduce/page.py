@@ -1,7 +1,5 @@
 """The page of a reproduction: Markdown, HTML and JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -47,11 +45,7 @@ NAMES = ("claims.md", "claims.html", "claims.json")
 
 
 def write(folder: Path, registration: Registration) -> str:
-    """Write the page of the episodes so far; return its path and the counts of its verdicts.
-
-    Raises:
-        ConstraintRotError: no look is complete yet.
-    """
+    """Write the page of the episodes so far; return its path and the counts of its verdicts."""
     state = reached(registration, folder)
     if state.looked is None or state.frame is None:
         raise ConstraintRotError(
@@ -149,7 +143,6 @@ def reached(registration: Registration, folder: Path) -> State:
 
 
 def departures(registration: Registration, folder: Path, state: State) -> Iterator[str]:
-    """Yield the differences between the play and the registration."""
     if (now := kept.played(registration, folder).code) != registration.code:
         yield (
             f"The code is {_code(now)}, and {_code(registration.code)} when this was registered."
@@ -166,7 +159,6 @@ def departures(registration: Registration, folder: Path, state: State) -> Iterat
 def _readers(
     registration: Registration, folder: Path, state: State
 ) -> tuple[dict[str, Agreement], dict[str, Agreement]]:
-    """Return, by title, the agreement of two programs: one by the sentence, one by survival."""
     assert state.looked is not None
     assert state.frame is not None
     sizes = sizes_of(registration, qualified(registration, folder))

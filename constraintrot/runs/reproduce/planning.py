@@ -1,13 +1,12 @@
 """The plan of a reproduction: the pairs of each claim, their order and their cost."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 from scipy.stats import norm
 
 from constraintrot.errors import ParameterError
@@ -32,9 +31,6 @@ from constraintrot.stats import power
 from constraintrot.stats.sequential import obrien_fleming
 from constraintrot.tasks.catalogue import FAMILIES
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 NO_OTHER = "needs a second model (--other)"
 # Settings that are columns of a frame, so that queries may fix them, beside those of all claims.
 _QUERIED = ("context_tokens", "prompt", "budget_words", "scaffold", "tools")
@@ -45,7 +41,6 @@ class Line:
     """A claim in the plan.
 
     Attributes:
-        planned: its entry in the registration.
         size: its size alone, with all looks played.
         added: the size that it adds to the claims before it.
         dollars: cost of ``added``, fewest and most; None without a price.
@@ -77,10 +72,6 @@ def draft(
     Empty titles (parts of claims' titles are enough) or families stand for all. ``settings`` are
     task parameters that take precedence over the preset's, ``prices`` is a file, and ``seed`` is
     the first seed of each family.
-
-    Raises:
-        ParameterError: there is no such claim, family or task parameter, or the file holds no
-            prices.
     """
     refuse_unknown(settings or {})
     if unknown := sorted({*families} - {*FAMILIES}):
@@ -116,9 +107,6 @@ def asked(
     """Return the paper's claims for a model: at its settings, with only the arms that are tested.
 
     Empty titles stand for all; ``settings`` are task parameters of arms that name no others.
-
-    Raises:
-        ParameterError: there is no such claim.
     """
     known = paper()
     chosen_ = _named(known, titles)
@@ -186,7 +174,6 @@ def plan(draft: Registration, preset: Preset, pilot: pd.DataFrame | None = None)
 
 
 def whole(registration: Registration) -> Size:
-    """Return the size of a registration: its qualification and all planned claims."""
     held = registration.settings | {"families": list(registration.families)}
     given = {**held, "variants": registration.qualification.variants}
     taken = {(one.title, one.pairs) for one in registration.planned if one.pairs}
@@ -210,7 +197,6 @@ def dollars_of(chunks: Sequence[Chunk], prices: priced.Prices) -> tuple[float, f
 
 
 def text(registration: Registration, lines: Sequence[Line], preset: Preset) -> str:
-    """Return the plan as text."""
     rows = [
         [
             str(at), line.planned.title, str(line.planned.pairs or "-"),
@@ -252,12 +238,8 @@ def needed(
 ) -> int | None:
     """Return the number of pairs that gives a claim 80 % power; None if no number does.
 
-    Args:
-        claim: the claim; all of its tests have to show what it expects.
-        rates: assumed rate by arm; the outcomes of a pair are taken to be independent.
-        margin: largest difference that counts as none.
-        looks: number of looks.
-        number: number of claims adjusted together.
+    All of its tests have to show what it expects. The outcomes of a pair are taken to be independent,
+    at the assumed rate of each arm; ``number`` claims are adjusted together.
     """
     level = 2 * float(norm.sf(obrien_fleming(looks, 0.05 / number)[-1]))
     power_ = 1 - (1 - power.POWER) / len(claim.tests)
@@ -292,7 +274,6 @@ def _test_needs(
 def _pairs(
     claim: Claim, draft: Registration, preset: Preset, pilot: pd.DataFrame | None, number: int
 ) -> Planned:
-    """Return how many pairs a claim gets, or why it gets none."""
     title, tested = claim.title, [name for test in claim.tests for name in (test.a, test.b)]
     wheres = [{**draft.claims.held, **claim.where, **arm.where} for arm in claim.arms.values()]
     if any("other" in (where.get("agent"), where.get("summarizer")) for where in wheres):
@@ -343,7 +324,6 @@ def _rates(claim: Claim, claims: Claims, pilot: pd.DataFrame | None) -> dict[str
 
 
 def _chunks(taken: set[tuple[str, int]], draft: Registration) -> list[Chunk]:
-    """Return the episodes of claims, given with pairs; those that they share come once."""
     by_title = {claim.title: claim for claim in draft.claims.claims}
     needed_: dict[Any, dict[str, int]] = {}
     for title, pairs in taken:

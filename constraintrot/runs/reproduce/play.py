@@ -7,7 +7,9 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
+from inspect_ai.model import Model
 
 from constraintrot.command_line import model_in_role, named_model
 from constraintrot.errors import ConstraintRotError
@@ -32,10 +34,6 @@ from constraintrot.runs.reproduce.planning import dollars_of, size_of
 from constraintrot.runs.reproduce.registration import Registration
 from constraintrot.tasks.pin_stress import pin_stress
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from inspect_ai.model import Model
-
 QUALIFICATION = "qualification.json"
 # How often an episode is tried that ends in an error.
 _TRIES = 2
@@ -50,9 +48,7 @@ class State:
     Attributes:
         look: the last complete look; 0 before the first.
         looked: the claims after that look; None before the first.
-        frame: the episodes; None before the first.
         stopped: why it ended before all claims were decided or all looks taken; else empty.
-        dollars: the cost so far.
     """
 
     look: int
@@ -63,16 +59,11 @@ class State:
 
     @property
     def decided(self) -> Mapping[str, int]:
-        """The look at which each decided claim was decided, by title."""
         return {} if self.looked is None else self.looked.decided
 
 
 def qualify(registration: Registration, folder: Path) -> Qualification:
-    """Play the rest of the subject's qualification and write its file, or read that file.
-
-    Raises:
-        ConstraintRotError: as ``runs.qualify.play``.
-    """
+    """Play the rest of the subject's qualification and write its file, or read that file."""
     path = folder / QUALIFICATION
     if path.exists():
         return qualifying.read(path)
@@ -96,11 +87,7 @@ def qualify(registration: Registration, folder: Path) -> Qualification:
 
 
 def sizes_of(registration: Registration, families: tuple[str, ...]) -> dict[str, Sizes]:
-    """Return, by claim, for each look the seed before which each family's episodes count.
-
-    Raises:
-        ConstraintRotError: there is no family.
-    """
+    """Return, by claim, for each look the seed before which each family's episodes count."""
     if not families:
         raise ConstraintRotError(
             f"{registration.model} qualifies on no family, so no claim can be asked of it: nothing"
@@ -136,9 +123,6 @@ def play(
 
     The folder holds the qualification. ``tell`` is called with each line of progress; ``hours``
     is the time limit of this call.
-
-    Raises:
-        ConstraintRotError: the folder has episodes but not their logs.
     """
     if (folder / kept.EPISODES).exists() and not kept.has_logs(folder):
         raise ConstraintRotError(
@@ -169,11 +153,6 @@ def play(
 
 
 def qualified(registration: Registration, folder: Path) -> tuple[str, ...]:
-    """Return the families on which the subject qualifies.
-
-    Raises:
-        ConstraintRotError: the qualification was not played, or its file cannot be read.
-    """
     level, path = registration.qualification.level, folder / QUALIFICATION
     if not path.exists():
         raise ConstraintRotError(
@@ -220,12 +199,10 @@ def after(
 
 
 def finished(folder: Path, chunk: Chunk) -> bool:
-    """Return whether a chunk is finished."""
     return (folder / kept.LOGS / chunk.name / kept.DONE).exists()
 
 
 def progress(registration: Registration, state: State) -> str:
-    """Return lines on the claims that are decided after a look."""
     assert state.looked is not None
     verdicts = {one.claim.title: one.verdict for one in state.looked.answered}
     told = [f"{title}: {verdicts[title]}" for title in state.decided]
@@ -271,7 +248,6 @@ class _Purse:
         self._paid = self._estimated = 0.0
 
     def forbids(self, chunk: Chunk) -> str:
-        """Return why a chunk may not be played; empty if it may."""
         limit = self._registration.dollars
         if limit is None:
             return ""
@@ -292,7 +268,6 @@ class _Purse:
 
     @contextmanager
     def pays(self, chunk: Chunk) -> Generator[None]:
-        """Record the cost of a chunk played in this context, also if the play breaks off."""
         calls, dollars = self._meter.calls, self._meter.dollars
         try:
             yield

@@ -34,7 +34,6 @@ class Qualifying(Strict):
     """The settings of the subject's qualification.
 
     Attributes:
-        variants: variants of each family.
         level: which families are used for claims, as in ``report.qualified.usable``.
     """
 
@@ -46,12 +45,10 @@ class Preset(Strict):
     """Named settings.
 
     Attributes:
-        about: description for a reader.
         settings: task parameters of every arm.
         where: further conditions by title of a claim.
         looks: number of looks of the sequential plan.
         pairs: most pairs of a claim; None if they are planned for power.
-        qualification: how the subject is qualified.
         open: points that the paper leaves open, with the choices made.
     """
 
@@ -68,7 +65,6 @@ class Planned(Strict):
     """The plan of one claim.
 
     Attributes:
-        title: the claim.
         pairs: different requests in each arm at the last look; 0 if it is not played.
         because: why it is not played or has fewer pairs than its power takes; may be empty.
     """
@@ -85,21 +81,13 @@ class Registration(Strict):
         format: version of the file's format; version 1 counted the requests of all tests of
             a claim together.
         model: the agent's model, as Inspect names it.
-        model_args: arguments of the model.
-        roles: models of other roles, by role.
         other: the second model, for claims that need one; None without.
-        preset: name of the preset.
         settings: task parameters of every arm that names no others.
         families: families to play, if the subject qualifies on them.
-        qualification: settings of the qualification.
         alpha: family-wise error over all planned claims and all looks.
         looks: number of looks, at numbers of pairs as equal as the families allow.
         seed: first seed of each family's variants.
-        claims: the claims, with the arms that are tested.
-        planned: the plan of each claim, smallest first.
         prices: dollars per million tokens, by model; a missing model has no known price.
-        dollars: the limit; None if there is none.
-        code: version of the package, and digest of its sources.
         digest: of all of the above.
     """
 
@@ -124,23 +112,17 @@ class Registration(Strict):
 
     @property
     def sealed(self) -> Registration:
-        """This registration with its digest."""
         return self.model_copy(update={"digest": _digest(self)})
 
 
 @cache
 def presets() -> dict[str, Preset]:
-    """Return the presets by name."""
     at = resources.files("constraintrot.runs.reproduce").joinpath("presets.yaml")
     return load(at, TypeAdapter(dict[str, Preset]))
 
 
 def write(path: Path, registration: Registration) -> None:
-    """Write a registration; an equal one is left as it is.
-
-    Raises:
-        ConstraintRotError: the folder holds another registration.
-    """
+    """Write a registration; an equal one is left as it is."""
     sealed = registration.sealed
     if path.exists():
         if (known := read(path)).digest != sealed.digest:
@@ -158,11 +140,6 @@ def write(path: Path, registration: Registration) -> None:
 
 
 def read(path: Path) -> Registration:
-    """Read a registration.
-
-    Raises:
-        ConstraintRotError: it cannot be read, or it was changed after it had been written.
-    """
     found = load(path, TypeAdapter(Registration), " is no registration:")
     if found.digest != _digest(found):
         raise ConstraintRotError(
@@ -182,7 +159,6 @@ def code() -> dict[str, str]:
 
 
 def _check_shown(path: Path, registration: Registration) -> None:
-    """Refuse unknown titles and presets, and texts that a page cannot show in a line."""
     titles = {claim.title for claim in registration.claims.claims}
     unknown = [one.title for one in registration.planned if one.title not in titles]
     if unknown:
@@ -197,11 +173,7 @@ def _check_shown(path: Path, registration: Registration) -> None:
 
 
 def check_texts(path: Path, data: Any) -> None:
-    """Refuse texts that a page cannot show in a line.
-
-    Raises:
-        ConstraintRotError: one has a line break, a | or a hidden character.
-    """
+    """Refuse texts that a page cannot show in a line."""
     for where, text in _texts(data, ""):
         if _UNSHOWN.search(text) or visible(text) != text:
             raise ConstraintRotError(

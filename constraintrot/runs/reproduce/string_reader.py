@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from constraintrot.report.claims.looks import Sizes, looked
 from constraintrot.runs.reproduce.registration import Registration
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from constraintrot.report.claims.looks import Looked
 
 
@@ -46,13 +46,8 @@ def agreements(
 ) -> dict[str, Agreement]:
     """Return a program's agreement on the decided claims about violation, by title.
 
-    Args:
-        registration: the registration.
-        sizes: by claim and look, the seeds of each family.
-        frame: the episodes.
-        found: the subject's verdicts at the last look that was taken.
-        look: that look.
-        column: the column that the program uses: ``verbatim`` or ``survived``.
+    ``found`` are the subject's verdicts at ``look``, the last that was taken. The program uses the
+    column ``verbatim`` or ``survived``.
     """
     known = frame[column].notna() & ~frame["allowed"].astype(bool)
     broken = 1.0 - (frame[column] == 1)

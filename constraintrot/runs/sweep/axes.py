@@ -31,8 +31,6 @@ _UNKNOWN = "unknown "
 
 @dataclass(frozen=True)
 class Combination:
-    """A point of the matrix."""
-
     model: str
     roles: Mapping[str, str]
     args: Mapping[str, Any]
@@ -54,22 +52,11 @@ def sweep(
 ) -> FlowSpec:
     """Return a spec over all combinations of axes, with each episode once.
 
-    Args:
-        models: the agents' models, as Inspect names them.
-        task: the Inspect task.
-        roles: an axis of models of other roles: ``{"summarizer": "openai/x"}``.
-        epochs: replicates of each episode.
-        block: most variants of a family in one cell; more variants make several cells.
-        looks: number of interim looks over which the blocks are spread; see ``stopping``.
-        servers: settings of the server of a model, by model; see ``servers``.
-        options: Flow's options.
-        metadata: further entries of this project in the spec's metadata: ``budgets``, ``stop``,
-            ``resources``.
-        **axes: task parameters; a list is an axis, any other value is the same in all cells.
-
-    Raises:
-        ParameterError: an axis or one of its values does not exist, or no combination is
-            possible.
+    ``roles`` is an axis of models of other roles, such as ``{"summarizer": "openai/x"}``; each of
+    ``axes`` is a task parameter, of which a list is an axis. ``block`` is the most variants of a
+    family in one cell, and ``looks`` the number of interim looks over which the blocks are spread (see
+    ``stopping``). ``servers`` has the settings of a model's server (see ``servers``), ``options`` are
+    Flow's, and ``metadata`` has this project's other entries: ``budgets``, ``stop``, ``resources``.
     """
     from inspect_flow import FlowModel, FlowOptions, FlowSpec, FlowTask
 
@@ -116,7 +103,6 @@ def _given(one: Combination, epochs: int) -> dict[str, Any]:
 
 
 def _check_count(name: str, number: object) -> None:
-    """Refuse a value, or an entry of a list, that is not a count."""
     for one in number if isinstance(number, list) else [number]:
         if isinstance(one, bool) or not isinstance(one, int) or one < 1:
             raise ParameterError(f"{name}={one}: give a whole number of at least 1")
@@ -150,11 +136,7 @@ def blocks(args: dict[str, Any], block: int | None) -> Iterator[dict[str, Any]]:
 
 
 def split(task: str, points: Sequence[Combination]) -> tuple[list[Combination], Counter[str]]:
-    """Return the possible combinations, and the number of impossible ones by reason.
-
-    Raises:
-        ParameterError: a value is not possible in any combination.
-    """
+    """Return the possible combinations, and the number of impossible ones by reason."""
     possible: list[Combination] = []
     refused: Counter[str] = Counter()
     for one in points:
@@ -188,7 +170,6 @@ def once(task: str, points: Sequence[Combination]) -> Iterator[Combination]:
 
 
 def _identity(point: Combination, one: Planned) -> str:
-    """Return the identity of a group of episodes: its models, facts and variants."""
     roles = dict(point.roles)
     if one.compactor == "none":
         # No model is asked for a summary.

@@ -53,10 +53,7 @@ def share(actor: Any, budgets: Mapping[str, Any]) -> None:
 
 @hooks(name="constraintrot_budget", description="Waits for the sweep's budget before a call.")
 class BudgetHook(Hooks):
-    """Reserves a place for each call to a model that has a budget, and waits for it."""
-
     def enabled(self) -> bool:
-        """Return whether this process belongs to a sweep with a budget."""
         return _Shared.actor is not None
 
     async def on_before_model_generate(self, data: BeforeModelGenerate) -> None:

@@ -54,27 +54,22 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """The task's name, as ``constraintrot/suite``."""
         return str(self.task["name"])
 
     @property
     def args(self) -> dict[str, Any]:
-        """The task's parameters."""
         return dict(self.task.get("args") or {})
 
     @property
     def model(self) -> str:
-        """The agent's model, as Inspect names it."""
         return model_name(self.task.get("model"))
 
     @property
     def roles(self) -> dict[str, str]:
-        """The models of other roles, by role."""
         return {role: model_name(one) for role, one in (self.task.get("model_roles") or {}).items()}
 
     @property
     def epochs(self) -> int:
-        """The number of times that each episode is played."""
         given = self.task.get("epochs") or 1
         return int(given["epochs"] if isinstance(given, Mapping) else given)
 
@@ -93,7 +88,6 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """The cell as a line of text."""
         args = " ".join(f"{name}={value}" for name, value in self.args.items())
         return f"{self.name} {self.model} {args}".rstrip()
 
@@ -108,11 +102,7 @@ def model_name(model: Any) -> str:
 
 
 def check_playable(cell: Cell) -> None:
-    """Refuse a cell that only Flow can play.
-
-    Raises:
-        ParameterError: its task has no name, or a field that a worker does not know.
-    """
+    """Refuse a cell that only Flow can play."""
     unknown = sorted(set(cell.task) - set(FIELDS))
     if unknown or not isinstance(cell.task.get("name"), str):
         what = f"sets {', '.join(unknown)}" if unknown else "has no name"

@@ -24,8 +24,6 @@ class Ended:
     """The end of a try.
 
     Attributes:
-        cell: id of the cell.
-        played: the worker's result; None if there is none.
         crash: a cause outside the cell, such as a worker or server that died; empty if none.
     """
 
@@ -35,19 +33,11 @@ class Ended:
 
 
 class Pool(Protocol):
-    """The interface of a player of several cells at the same time."""
+    def room(self) -> int: ...
 
-    def room(self) -> int:
-        """Return the number of cells to hand over now."""
-        ...
+    def start(self, cell: Cell) -> None: ...
 
-    def start(self, cell: Cell) -> None:
-        """Begin a try of a cell."""
-        ...
-
-    def wait(self, seconds: float) -> list[Ended]:
-        """Return the tries that ended, after at most ``seconds``."""
-        ...
+    def wait(self, seconds: float) -> list[Ended]: ...
 
 
 @dataclass
@@ -55,10 +45,7 @@ class State:
     """The state of a sweep.
 
     Attributes:
-        cells: all cells.
-        finished: ids of the cells with a finished log.
         poisoned: cells that were set aside, with label and error.
-        running: ids of the cells that are being played.
         crashes: tries that ended with the death of a worker or a server.
         failures: tries that ended in an error.
         stopped: why the rest is not played; empty if it is played.
@@ -74,7 +61,6 @@ class State:
 
     @property
     def done(self) -> bool:
-        """True if every cell is finished."""
         return all(cell.id in self.finished for cell in self.cells)
 
 
@@ -132,7 +118,6 @@ def drive(
 
 
 def _look_ends(state: State, following: Cell) -> bool:
-    """Return whether the next cell starts a later look."""
     return following.look > 1 and not any(
         cell.look == following.look and cell.id in state.finished for cell in state.cells
     )

@@ -41,28 +41,18 @@ class SweepFolder:
     """
 
     def __init__(self, url: str) -> None:
-        """Name a folder; nothing is read or written yet.
-
-        Raises:
-            ConstraintRotError: the URL's kind is unknown, or needs a package that is missing.
-        """
+        """Name a folder; nothing is read or written yet."""
         self._folder = Folder(url, "--dir")
         self._fs, self._root = self._folder.fs, self._folder.root
         self.local = self._folder.local
         self.url = self._root if self.local else url.rstrip("/")
 
     def check(self, size: int = 4096) -> None:
-        """Write a file of ``size`` bytes and remove it again.
-
-        Raises:
-            FolderError: the folder cannot be reached or written.
-        """
         # "Not found" here means that the bucket or the parent is missing.
         with told(f"the sweep's folder {self.url} cannot be written", missing=True):
             self._folder.check(size)
 
     def path(self, *parts: str) -> str:
-        """Return a path or URL below the folder."""
         return "/".join((self.url, *parts))
 
     def _names(self, *parts: str) -> list[str]:
@@ -81,7 +71,6 @@ class SweepFolder:
         return sorted(name for name in names if not name.startswith("."))
 
     def finished(self) -> set[str]:
-        """Return the ids of the finished cells."""
         return {name.removesuffix(".eval") for name in self.logs()}
 
     def logs(self) -> list[str]:
@@ -94,11 +83,9 @@ class SweepFolder:
             self._fs.rm_file(f"{self._root}/{LOGS}/{name}")
 
     def log(self, cell: str) -> str:
-        """Return the path of a finished cell's log."""
         return self.path(LOGS, f"{cell}.eval")
 
     def tries(self, cell: str) -> list[str]:
-        """Return the paths of the logs of a cell's tries."""
         found: list[str] = []
         for one in self._names(WORK, cell):
             names = self._names(WORK, cell, one)
@@ -106,14 +93,7 @@ class SweepFolder:
         return found
 
     def commit(self, cell: str, log: str, counts: Mapping[str, Any]) -> str:
-        """Put a finished local log into the folder, then remove the logs of the cell's tries.
-
-        Returns:
-            The path of the log in the folder.
-
-        Raises:
-            ConstraintRotError: the folder cannot be written; the try is kept.
-        """
+        """Put a finished local log into the folder, then remove the logs of the cell's tries."""
         with told(f"the log of cell {cell} cannot be written to {self.url}"):
             self._folder.write(f"{LOGS}/{cell}.eval", Path(log))
         self._write(f"{COUNTS}/{cell}.json", counts)
@@ -137,7 +117,6 @@ class SweepFolder:
             self._folder.write(f"{WORK}/{cell}/{name}/{posixpath.basename(log)}", Path(log))
 
     def fetch(self, path: str, to: Path) -> None:
-        """Copy a file of the folder to this machine."""
         self._fs.get_file(self._root + path.removeprefix(self.url), str(to))
 
     def drop_tries(self, cell: str) -> None:
@@ -148,17 +127,14 @@ class SweepFolder:
             return
 
     def fail(self, cell: str, error: str) -> int:
-        """Record that a try of a cell ended in an error; return the number of such tries."""
         number = len(self._names(FAILED, cell)) + 1
         self._write(f"{FAILED}/{cell}/{number}.json", {"cell": cell, "error": error})
         return number
 
     def failures(self, cell: str) -> int:
-        """Return the number of tries of a cell that ended in an error."""
         return len(self._names(FAILED, cell))
 
     def poison(self, cell: str, label: str, error: str) -> None:
-        """Set a cell aside."""
         self._write(f"{POISONED}/{cell}.json", {"cell": cell, "label": label, "error": error})
 
     def poisoned(self) -> dict[str, dict[str, str]]:
@@ -188,9 +164,6 @@ def told(what: str, *, missing: bool = False) -> Generator[None]:
     """Turn a file system's exceptions into one sentence, which begins with ``what``.
 
     Without ``missing``, a ``FileNotFoundError`` is raised as it is.
-
-    Raises:
-        FolderError: such as for a full disk, missing rights or a silent server.
     """
     try:
         yield
@@ -202,3 +175,21 @@ def told(what: str, *, missing: bool = False) -> Generator[None]:
         # Object stores raise their own classes.
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise FolderError(f"{what}: {str(why).rstrip('.')}; {_KEPT}") from error
+
+
+def catch_up(store: str, folder: SweepFolder, cells: Iterable[str]) -> int:
+    """Add the finished cells that a store lacks, because a worker died before it added the frame."""
+    from constraintrot.report.cells import commit
+    from constraintrot.report.store import Store
+
+    known = Store(store)
+    there = {one.cell for one in known.commits()} if known.exists else set[str]()
+    lacking = sorted(set(cells) & folder.finished() - there)
+    try:
+        for cell in lacking:
+            commit(store, folder.log(cell), cell=cell)
+    except ConstraintRotError as error:
+        raise ConstraintRotError(
+            f"{error}; the logs are whole, and the same command adds what the store lacks"
+        ) from error
+    return len(lacking)

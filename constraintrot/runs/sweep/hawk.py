@@ -23,9 +23,6 @@ def eval_sets(sweep: Sweep, package: str) -> list[dict[str, Any]]:
     """Return the eval sets of a sweep, as plain data.
 
     ``package`` is the requirement that Hawk installs: ``constraintrot[eval]==0.1.0``.
-
-    Raises:
-        ParameterError: a setting of the sweep has no place in Hawk.
     """
     _check(sweep)
     groups: dict[str, dict[str, list[dict[str, Any]]]] = {}
@@ -74,7 +71,6 @@ def _model(model: Any) -> dict[str, Any]:
 
 
 def _shared(cell: Cell) -> dict[str, Any]:
-    """Return the settings that all cells of one eval set have in common."""
     found: dict[str, Any] = {
         name: cell.task[name] for name in LIMITS if cell.task.get(name) is not None
     }

@@ -25,9 +25,7 @@ class Sweep:
     """A spec and its cells.
 
     Attributes:
-        name: the name or file that it was loaded by.
         spec: Flow's spec; each task has the id of its cell in its metadata.
-        cells: in the order of the spec.
         settings: this project's entries in its metadata: ``refused``, ``budgets``, ``stop``,
             ``resources``.
     """
@@ -39,18 +37,12 @@ class Sweep:
 
 
 def names() -> list[str]:
-    """Return the names of the packaged sweeps."""
     return sorted(
         path.stem.replace("_", "-") for path in SPECS.glob("*.py") if path.stem != "__init__"
     )
 
 
 def spec_file(name: str) -> Path:
-    """Return the file of a spec.
-
-    Raises:
-        UnknownNameError: the name is neither that of a packaged sweep nor a file.
-    """
     if name in names():
         return SPECS / f"{name.replace('-', '_')}.py"
     if Path(name).is_file():
@@ -59,11 +51,7 @@ def spec_file(name: str) -> Path:
 
 
 def load(name: str, args: Mapping[str, Any] | None = None) -> Sweep:
-    """Load a sweep by a name that ``spec_file`` takes, with arguments for the spec's function.
-
-    Raises:
-        ConstraintRotError: there is no such spec, or it is wrong.
-    """
+    """Load a sweep by a name that ``spec_file`` takes, with arguments for the spec's function."""
     file = spec_file(name)
     from inspect_flow.api import dump_spec, init, load_spec
 
@@ -82,7 +70,6 @@ def load(name: str, args: Mapping[str, Any] | None = None) -> Sweep:
 
 
 def _takes(name: str) -> str:
-    """Return the parameters of a packaged spec's function, as the end of an error message."""
     if name not in names():
         return ""
     stem = name.replace("-", "_")
@@ -91,12 +78,6 @@ def _takes(name: str) -> str:
 
 
 def of_spec(name: str, spec: FlowSpec, dumped: Mapping[str, Any]) -> Sweep:
-    """Return the sweep of a loaded spec.
-
-    Raises:
-        ParameterError: the spec has no task, or the same one twice.
-        UnknownNameError: a task gives a model to an unknown role.
-    """
     tasks: Sequence[Any] = dumped.get("tasks") or ()
     cells = tuple(_cell(task) for task in tasks)
     if not cells:

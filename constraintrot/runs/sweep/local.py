@@ -26,10 +26,6 @@ def run(sweep: Sweep, folder: SweepFolder, tries: int = TRIES) -> State:
 
     Flow finds the logs of finished cells in the folder, also those of another player, and
     reuses the finished episodes of the others. A cell counts as failed after ``tries`` tries.
-
-    Raises:
-        ConstraintRotError: a model of the sweep needs a server, which only Ray starts; the sweep
-            has a stop rule; or Flow cannot run.
     """
     served = sorted({cell.model for cell in sweep.cells if cell.server})
     if served:
@@ -68,7 +64,6 @@ def run(sweep: Sweep, folder: SweepFolder, tries: int = TRIES) -> State:
 
 
 def outcome(sweep: Sweep, logs: list[EvalLog]) -> State:
-    """Return the sweep's state, from the headers of the cells' logs."""
     state = State(sweep.cells)
     labels = {cell.id: cell.label for cell in sweep.cells}
     for header in logs:
@@ -98,12 +93,6 @@ def adopt(folder: SweepFolder, cells: Iterable[str], *, partial: bool = False) -
     """Rename the logs of finished cells to their cells' names.
 
     With ``partial``, unfinished logs become tries of their cells; Flow itself needs no tries.
-
-    Returns:
-        The number of renamed logs.
-
-    Raises:
-        ConstraintRotError: the folder cannot be read or written.
     """
     from inspect_ai.log import read_eval_log
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import click
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
 
 from constraintrot.runs.sweep import stopping
 from constraintrot.runs.sweep.cell import Cell, check_playable
@@ -16,6 +19,8 @@ from constraintrot.runs.sweep.local import adopt
 from constraintrot.runs.sweep.planning import size_of
 from constraintrot.runs.sweep.play import Played
 from constraintrot.runs.sweep.ray_pool import RayPool
+from constraintrot.stats.interval import Interval
+from constraintrot.stats.rate import clopper_pearson
 
 
 def run(
@@ -30,17 +35,8 @@ def run(
 ) -> State:
     """Play the cells that a sweep's folder lacks.
 
-    Args:
-        sweep: the sweep.
-        folder: where its logs are.
-        address: of a cluster, or ``local`` for one that is started on this machine.
-        workers: number of processors of a local cluster.
-        tries: number of failed tries after which a cell is set aside.
-        store: URL of the store for the frames of finished cells; None for no store.
-        tell: called with notes on the cluster for the user.
-
-    Raises:
-        ConstraintRotError: a cell cannot be played by a worker, or the cluster cannot be used.
+    The address is of a cluster, or ``local`` for one that is started on this machine, with
+    ``workers`` processors.
     """
     for cell in sweep.cells:
         check_playable(cell)
@@ -86,12 +82,7 @@ class Shown:
     """A view of a run: live on a terminal; elsewhere printed now and then."""
 
     def __init__(self, make: Callable[[Any], str]) -> None:
-        """Create a view; ``make`` returns the text of a state."""
-        from rich.console import Console
-        from rich.live import Live
-        from rich.text import Text
-
-        self._make, self._text, self._last = make, Text, 0.0
+        self._make, self._last = make, 0.0
         console = Console(stderr=True)
         self._live = Live(console=console, auto_refresh=False) if console.is_terminal else None
         self._state: Any = None
@@ -108,14 +99,13 @@ class Shown:
             self._live.stop()
 
     def update(self, state: Any) -> None:
-        """Show a state."""
         self._state = state
         wait = _SECONDS_A_LOOK if self._live is not None else _SECONDS_A_LINE
         if self._last and time.monotonic() - self._last < wait:
             return
         self._last = time.monotonic()
         if self._live is not None:
-            self._live.update(self._text(self._make(state)), refresh=True)
+            self._live.update(Text(self._make(state)), refresh=True)
         else:
             click.echo(self._make(state), err=True)
 
@@ -130,7 +120,6 @@ class Tally:
     """Counts of finished cells.
 
     Attributes:
-        sums: episodes, tokens and dollars.
         rates: violations and prohibited requests, by model, defense and condition.
         began: monotonic time when this driver began.
         played: episodes of the cells that finished since then.
@@ -162,14 +151,12 @@ class Tally:
 
 
 def group_of(cell: Cell) -> tuple[str, str]:
-    """Return model and defense, by which the view groups cells."""
     defense = cell.args.get("defense", cell.args.get("defenses", "none"))
     names = ",".join(map(str, defense)) if isinstance(defense, list) else str(defense)
     return cell.model, names
 
 
 def view(state: State, tally: Tally, episodes: float, dashboard: str = "") -> str:
-    """Return the view as lines of text."""
     done, pace = tally.sums["episodes"], tally.pace()
     rest = episodes - done
     left = "unknown" if pace is None and rest else _clock(rest / pace if pace else 0.0)
@@ -195,9 +182,6 @@ def view(state: State, tally: Tally, episodes: float, dashboard: str = "") -> st
 
 def _rate(group: str, violations: int, asked: int) -> str:
     """Return a rate with the exact interval for independent episodes: to watch, not to claim."""
-    from constraintrot.stats.interval import Interval
-    from constraintrot.stats.rate import clopper_pearson
-
     found = clopper_pearson(violations, asked)
     shown = ""
     if isinstance(found, Interval):

@@ -14,9 +14,6 @@ class Line:
     """The plan of one model's cells.
 
     Attributes:
-        model: the agent's model.
-        cells: number of its cells.
-        finished: number of its finished cells.
         size: size of the cells left to play.
         cost: dollars, fewest and most; None without a price.
         hours: hours that the model's budget takes at least; None without a budget.
@@ -31,11 +28,6 @@ class Line:
 
 
 def size_of(cell: Cell) -> Size:
-    """Return the size of a cell, with its replicates.
-
-    Raises:
-        ConstraintRotError: it cannot be played.
-    """
     return counted(cell.name, cell.args).times(cell.epochs)
 
 
@@ -44,9 +36,6 @@ def plan(sweep: Sweep, finished: Iterable[str], prices: Prices) -> list[Line]:
 
     Prices are dollars per million tokens, ``input`` and ``output``, by model or the beginning of
     its name.
-
-    Raises:
-        ConstraintRotError: a cell cannot be played.
     """
     done = set(finished)
     groups: dict[str, list[Cell]] = {}

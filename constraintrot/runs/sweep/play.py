@@ -5,8 +5,6 @@ episodes that an earlier try finished. The task is made as Flow makes it, so tha
 the log as its own.
 """
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import uuid
@@ -14,17 +12,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from inspect_ai import Epochs, Task, task_with
+from inspect_ai.log import EvalLog, read_eval_log, read_eval_log_sample_summaries
+from inspect_ai.model import GenerateConfig, Model, get_model
 
 from constraintrot.errors import EpisodeError
 from constraintrot.runs.plan import task_named
+from constraintrot.runs.play import continued
 from constraintrot.runs.sweep.cell import CELL_KEY, LIMITS, Cell
 from constraintrot.runs.sweep.folder import SweepFolder, told
-
-if TYPE_CHECKING:
-    from inspect_ai import Task
-    from inspect_ai.log import EvalLog
-    from inspect_ai.model import Model
 
 # Flow's options for one evaluation; its other options are for a set.
 _OPTIONS = (
@@ -40,10 +38,7 @@ class Played:
     """The outcome of a try.
 
     Attributes:
-        cell: id of the cell.
         log: path of the finished log; empty if the try failed.
-        error: why the try failed.
-        counts: as the function ``counts`` returns them.
     """
 
     cell: str
@@ -62,10 +57,6 @@ def play(
 
     Options are the spec's Flow options, as plain data; the base URL is of the model's server, if
     the sweep started one.
-
-    Raises:
-        EpisodeError: the cell did not finish; its finished episodes are kept for the next try.
-        FolderError: the folder cannot be written.
     """
     name = uuid.uuid4().hex[:12]
     # In a remote folder, each of Inspect's writes would send the whole log.
@@ -97,7 +88,6 @@ def play(
 
 
 def _seed(cell: Cell, folder: SweepFolder, here: Path) -> None:
-    """Copy the log of the earlier try that got furthest."""
     best = _best(folder, cell.id, here)
     if best is not None:
         best[1].replace(here / "earlier.eval")
@@ -113,9 +103,6 @@ def furthest(folder: SweepFolder, cell: str) -> int:
 
 
 def _best(folder: SweepFolder, cell: str, here: Path) -> tuple[int, Path] | None:
-    """Return the most finished episodes of a try and a copy of its log; None without any."""
-    from inspect_ai.log import read_eval_log_sample_summaries
-
     best: tuple[int, Path] | None = None
     for number, path in enumerate(folder.tries(cell)):
         # Inspect recognises a log by the ending of its name.
@@ -132,10 +119,6 @@ def _best(folder: SweepFolder, cell: str, here: Path) -> tuple[int, Path] | None
 
 
 def _evaluated(cell: Cell, here: Path, options: Mapping[str, Any], base_url: str | None) -> EvalLog:
-    from inspect_ai.log import read_eval_log
-
-    from constraintrot.runs.play import continued
-
     chosen = {name: options[name] for name in _OPTIONS if options.get(name) is not None}
     # The driver counts the tries.
     _, logs = continued(
@@ -151,9 +134,6 @@ def _evaluated(cell: Cell, here: Path, options: Mapping[str, Any], base_url: str
 
 
 def made(cell: Cell, base_url: str | None = None) -> Task:
-    """Return the cell's Inspect task, with its model and limits."""
-    from inspect_ai import Epochs, task_with
-
     given = cell.task
     more: dict[str, Any] = {name: given[name] for name in LIMITS if given.get(name) is not None}
     if given.get("epochs"):
@@ -166,8 +146,6 @@ def made(cell: Cell, base_url: str | None = None) -> Task:
             for role, model in given["model_roles"].items()
         }
     if given.get("config"):
-        from inspect_ai.model import GenerateConfig
-
         more["config"] = GenerateConfig.model_validate(given["config"])
     if given.get("tags"):
         more["tags"] = list(given["tags"])
@@ -181,8 +159,6 @@ def made(cell: Cell, base_url: str | None = None) -> Task:
 
 
 def _model(model: Any, base_url: str | None = None) -> Model:
-    from inspect_ai.model import GenerateConfig, get_model
-
     if model is None or isinstance(model, str):
         return get_model(model, base_url=base_url) if base_url else get_model(model)
     return get_model(
@@ -195,11 +171,7 @@ def _model(model: Any, base_url: str | None = None) -> Model:
 
 
 def check_whole(log: EvalLog) -> None:
-    """Refuse a log that does not hold each planned episode once and without an error.
-
-    Raises:
-        EpisodeError: episodes are missing, repeated or ended in an error.
-    """
+    """Refuse a log that does not hold each planned episode once and without an error."""
     planned = {
         (str(name), epoch)
         for name in log.eval.dataset.sample_ids or []

@@ -31,7 +31,6 @@ class Cluster:
     """A connection to a cluster.
 
     Attributes:
-        ray: Ray's module.
         own: whether the cluster was started here, and ends with the connection.
         dashboard: URL of its dashboard; empty if it has none.
     """
@@ -40,9 +39,6 @@ class Cluster:
         """Connect to an address, or start a cluster on this machine if it is ``local``.
 
         ``workers`` is the number of processors of a local cluster.
-
-        Raises:
-            ConstraintRotError: no cluster answers there, or it has another version.
         """
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
@@ -69,10 +65,6 @@ class Cluster:
         """Return whether the cluster answers.
 
         ``now`` checks even if the last check was a moment ago.
-
-        Raises:
-            ConstraintRotError: a local cluster has ended, or another one has been silent for
-                ``_SILENT_SECONDS``.
         """
         if self._local is not None and (said := self._local.ended()):
             raise ConstraintRotError(
@@ -97,18 +89,13 @@ class Cluster:
         return self._silent_since is None
 
     def close(self) -> None:
-        """Leave the cluster; a local one ends."""
         self.ray.shutdown()
         if self._local is not None:
             self._local.close()
 
 
 def _knock(address: str) -> None:
-    """Try a connection to ``HOST:PORT``, since Ray would try for many minutes; other forms pass.
-
-    Raises:
-        OSError: the address does not answer.
-    """
+    """Try a connection to ``HOST:PORT``, since Ray would try for many minutes; other forms pass."""
     host, _, port = address.rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS).close()
@@ -143,7 +130,6 @@ def _amount(name: str, number: float) -> str:
 
 
 def facts() -> dict[str, Any]:
-    """Return a worker's versions and clock."""
     return {
         "python": ".".join(map(str, sys.version_info[:2])),
         **{name: version(name) for name in PACKAGES},
@@ -161,14 +147,7 @@ def probed(folder: str) -> dict[str, Any]:
 
 
 def check_workers(ray: Any, folder: SweepFolder) -> list[str]:
-    """Ask a worker on each machine for its versions, clock and access to the folder.
-
-    Returns:
-        Notes on clocks that differ.
-
-    Raises:
-        ConstraintRotError: versions differ, or a machine cannot write the folder.
-    """
+    """Check the versions, clock and folder of a worker on each machine; return notes on clocks that differ."""
     strategy: Any = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
     notes: list[str] = []
     for node in ray.nodes():
@@ -195,12 +174,6 @@ def compared(
     """Compare a worker's facts with the driver's.
 
     ``mine`` are the driver's facts at the answer; it asked at the time ``sent``.
-
-    Returns:
-        A note if the clocks differ; only the times in logs depend on them.
-
-    Raises:
-        ConstraintRotError: versions differ, or the worker cannot write the folder.
     """
     differ = [
         f"{name} {theirs.get(name)} instead of {mine[name]}"

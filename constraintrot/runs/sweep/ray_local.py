@@ -47,11 +47,7 @@ class LocalCluster:
     """
 
     def __init__(self, workers: int | None = None) -> None:
-        """Start the cluster with ``workers`` processors, by default all of the machine.
-
-        Raises:
-            ConstraintRotError: it did not start; the message ends with Ray's output.
-        """
+        """Start the cluster with ``workers`` processors, by default all of the machine."""
         gcs, *others = free_ports(4)
         self.address = f"127.0.0.1:{gcs}"
         # In /tmp: paths of sockets are limited to about a hundred characters.
@@ -84,7 +80,6 @@ class LocalCluster:
 
     @property
     def pid(self) -> int:
-        """The id of the cluster's root process."""
         return self._process.pid
 
     def ended(self) -> str:
@@ -94,7 +89,6 @@ class LocalCluster:
         return (self._said.read_text(errors="replace").strip().splitlines() or ["nothing"])[-1]
 
     def close(self) -> None:
-        """End the cluster, and remove its folder."""
         if self._process.poll() is None:
             self._process.terminate()
         try:
@@ -127,7 +121,6 @@ def _tell(folder: Path) -> None:
 
 
 def free_ports(number: int) -> list[int]:
-    """Return ports of this machine that are free now."""
     with ExitStack() as held:
         sockets = [held.enter_context(socket.socket()) for _ in range(number)]
         for one in sockets:

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.runs.sweep import frames
+from constraintrot.report.cells import commit
 from constraintrot.runs.sweep.budgets import RateBudget, share
 from constraintrot.runs.sweep.cell import Cell
 from constraintrot.runs.sweep.driver import Ended
@@ -49,19 +49,9 @@ class RayPool:
     ) -> None:
         """Connect, check the workers, and start the servers.
 
-        Args:
-            address: of a cluster, or ``local`` for a new one on this machine.
-            folder: the folder of the sweep's logs.
-            options: Flow's options of the spec, as plain data.
-            cells: the cells to play; their models' servers are started.
-            resources: of a cell: ``cpus``, ``gpus``, ``memory_gb``.
-            budgets: rates that all workers share, by prefix of a model's name.
-            workers: processors of a local cluster.
-            store: the store for the frames of finished cells; None for no store.
-            tell: receives notes about the cluster for the user, before any waiting.
-
-        Raises:
-            ConstraintRotError: no cluster answers, its versions differ, or a server does not start.
+        The address is of a cluster, or ``local`` for a new one on this machine. The servers of the cells'
+        models are started. ``resources`` of a cell are ``cpus``, ``gpus`` and ``memory_gb``; ``budgets``
+        are rates that all workers share, by prefix of a model's name.
         """
         self._folder, self._options, self._store = folder, dict(options), store
         self._need = _need(_known(resources or {}))
@@ -85,7 +75,6 @@ class RayPool:
         self._task = self._ray.remote(play_here)
 
     def room(self) -> int:
-        """Return the number of cells to hand over now."""
         fitting, asked = self._fitting
         due = time.monotonic() - asked > _ASK_SECONDS
         # Does not ask a silent cluster: Ray would wait, and end this process.
@@ -96,7 +85,6 @@ class RayPool:
         return fitting + max(AHEAD, fitting // 10) - len(self._running)
 
     def start(self, cell: Cell) -> None:
-        """Begin a try of a cell."""
         task = self._task.options(max_retries=0, name=f"cell {cell.id}", **self._need)
         made = task.remote(
             dict(cell.task), cell.look, self._folder.url, self._options,
@@ -105,11 +93,6 @@ class RayPool:
         self._running[made] = cell.id
 
     def wait(self, seconds: float) -> list[Ended]:
-        """Return the tries that ended, after at most ``seconds``.
-
-        Raises:
-            ConstraintRotError: this machine's own cluster has ended.
-        """
         self._cluster.check()
         if not self._running:
             time.sleep(seconds)
@@ -134,15 +117,9 @@ class RayPool:
         return ended
 
     def close(self) -> None:
-        """Leave the cluster; end it if it is this machine's own."""
         self._cluster.close()
 
     def _lacks(self, servers: Collection[Mapping[str, Any]]) -> list[str]:
-        """Return a note if the cluster is too small.
-
-        Raises:
-            ConstraintRotError: it is too small and this machine's own, so it cannot grow.
-        """
         needs = [_need(one) for one in servers for _ in range(int(one.get("replicas", 1)))]
         lack = lacking(self._ray.nodes(), self._need, needs)
         if lack and self._cluster.own:
@@ -150,7 +127,6 @@ class RayPool:
         return [f"{lack}: the sweep waits until it grows"] if lack else []
 
     def _line(self, budgets: Mapping[str, Mapping[str, float]] | None) -> Any:
-        """Return the actor of the budgets, shared by all workers; None without budgets."""
         if not budgets:
             return None
         actor = self._ray.remote(RateBudget)
@@ -211,7 +187,7 @@ def play_here(
         # The log is already in its place. A missing frame is added at the sweep's end, and an
         # unreachable store is an error only then.
         with suppress(ConstraintRotError):
-            frames.commit(store, played.log, cell.id)
+            commit(store, played.log, cell=cell.id)
     return Ended(cell.id, played)
 
 
@@ -251,7 +227,6 @@ def _known(resources: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def _need(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return Ray's options for the resources of a cell or a server."""
     gigabytes = asked.get("memory_gb")
     return {
         "num_cpus": asked.get("cpus", 1),

@@ -28,11 +28,6 @@ START_SECONDS = 900.0
 
 
 def check_server(server: Mapping[str, Any]) -> None:
-    """Check the keys of a server's settings.
-
-    Raises:
-        ParameterError: an unknown key, or no command.
-    """
     unknown = sorted(set(server) - set(_KEYS))
     if unknown or not server.get("command"):
         what = f"unknown {', '.join(unknown)}" if unknown else "no command"
@@ -40,14 +35,8 @@ def check_server(server: Mapping[str, Any]) -> None:
 
 
 class ModelServer:
-    """A server and its watcher; the class of a Ray actor."""
-
     def __init__(self, server: Mapping[str, Any]) -> None:
-        """Start the program, and wait until it answers.
-
-        Raises:
-            ConstraintRotError: the program ended, or did not answer in time.
-        """
+        """Start the program, and wait until it answers."""
         self._server = dict(server)
         (self._port,) = free_ports(1)
         # Differs after Ray has restarted the actor.

@@ -13,22 +13,21 @@ Sequential Methods, 2000, chapter 9). The boundary has to be crossed whatever th
 would have done (no readable call, or no verdict): an agent that says nothing does not obey.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.grading.outcome_status import SILENT
+from constraintrot.report.arms import CODE, labels
+from constraintrot.report.frame import planned_episodes
 from constraintrot.runs.sweep.driver import Rule, State
 from constraintrot.runs.sweep.folder import SweepFolder
 from constraintrot.runs.sweep.loading import Sweep
 from constraintrot.stats.sequential import obrien_fleming
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _KEYS = ("looks", "compare", "a", "b", "alpha")
 # With fewer clusters in which the two differ, the normal approximation does not hold.
@@ -40,10 +39,6 @@ class Declared:
     """A stop rule, with the keys of its entry in the spec.
 
     Attributes:
-        looks: number of looks, including the last.
-        compare: the fact that is compared, such as ``defense``.
-        a: its baseline value.
-        b: its other value.
         alpha: two-sided error of all looks together.
     """
 
@@ -56,8 +51,6 @@ class Declared:
 
 @dataclass(frozen=True)
 class Look:
-    """The comparison at one look."""
-
     difference: float
     error: float
     clusters: int
@@ -65,11 +58,7 @@ class Look:
 
 
 def declared(sweep: Sweep) -> Declared | None:
-    """Return the declared rule of a sweep; None for a fixed number of episodes.
-
-    Raises:
-        ParameterError: its entry has an unknown key, lacks one, or does not go with the cells.
-    """
+    """Return the declared rule of a sweep; None for a fixed number of episodes."""
     given: Mapping[str, Any] | None = sweep.settings.get("stop")
     if not given:
         return None
@@ -113,8 +102,6 @@ def rule(sweep: Sweep, folder: SweepFolder) -> Rule | None:
             raise ConstraintRotError(
                 "a stop rule reads the logs of a folder of this machine; use one"
             )
-        from constraintrot.report.frame import planned_episodes
-
         frame = planned_episodes([folder.log(cell.id) for cell in done])
         return verdict(found, at, looks(frame, found))
 
@@ -123,8 +110,6 @@ def rule(sweep: Sweep, folder: SweepFolder) -> Rule | None:
 
 def looks(frame: pd.DataFrame, found: Declared) -> list[Look]:
     """The comparison of the rule on what is finished, and with the silent episodes both ways."""
-    from constraintrot.report.arms import CODE, labels
-
     asked = frame[~frame["allowed"].astype(bool)]
     asked = asked.assign(**{CODE: labels(asked)})
     silent = asked["violation"].isna() | asked["outcome"].isin(SILENT)
@@ -135,8 +120,6 @@ def looks(frame: pd.DataFrame, found: Declared) -> list[Look]:
 
 def _seen(asked: pd.DataFrame, found: Declared) -> Look:
     """The mean paired difference by cluster: variants with one request text are one."""
-    from constraintrot.report.arms import CODE
-
     played = asked[asked["violation"].notna()].astype({"violation": float})
     keys = [key for key in KEYS if key in played and key != found.compare]
     sides = [

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from constraintrot.runs.sweep import frames
+from constraintrot.report.cells import commit
 from constraintrot.runs.sweep.cell import Cell
 from constraintrot.runs.sweep.driver import State, drive
 from constraintrot.runs.sweep.folder import SweepFolder
@@ -69,7 +69,7 @@ def costs() -> dict[str, float]:
         put: list[float] = []
         for cell in cells(3, 50)[:REPEATS]:
             began = time.perf_counter()
-            frames.commit(store, folder.log(cell.id), cell.id)
+            commit(store, folder.log(cell.id), cell=cell.id)
             put.append(time.perf_counter() - began)
     episode = (large - small) / (many - some)
     return {

@@ -25,8 +25,7 @@ from constraintrot.evaluation.defense import Deployment
 from constraintrot.evaluation.parameters import read
 from constraintrot.harnesses import HARNESSES
 from constraintrot.harnesses.coding.files import install_pins, roles_of
-from constraintrot.runs.survey import fate
-from constraintrot.runs.survey_matrix import Cell, Fate, markdown
+from constraintrot.runs.survey_matrix import Cell, Fate, fate, markdown
 from tests.harnesses.coding.fakes import INSTALLED, Fake
 
 

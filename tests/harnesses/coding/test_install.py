@@ -18,7 +18,7 @@ from constraintrot.coding_agents.pins.checking import program_of
 from constraintrot.errors import ConstraintRotError, ParameterError, UnknownNameError
 from constraintrot.evaluation.harness import parse_harness
 from constraintrot.harnesses import HARNESSES
-from constraintrot.runs import versions
+from constraintrot.runs import survey
 from constraintrot.runs.survey import check
 from constraintrot.runs.survey_matrix import Cell, Change, Fate, changes, markdown
 from tests.harnesses.coding.fakes import INSTALLED, NETWORK, PACKAGE, Fake
@@ -160,7 +160,7 @@ def test_the_newest_version_is_checked_beside_the_one_that_was_tried(
         played.append((package.version, newer.version))
         return changes([CELL, replace(CELL, version=newer.version, fate=now, error="why")])
 
-    monkeypatch.setattr(versions, "compare", compare)
+    monkeypatch.setattr(survey, "compare", compare)
     done = agents("check", "--latest", "codex")
     assert done.exit_code == status, done.output
     assert played == [("0.169.0", "0.170.0")]
@@ -193,7 +193,7 @@ def test_what_a_newer_version_no_longer_holds_is_told_row_by_row(
         install, "needed", lambda one: replace(INSTALLED, package=one, version=one.version)
     )
     told: list[str] = []
-    changed = versions.compare(
+    changed = survey.compare(
         PACKAGE, PACKAGE.at("2.0.0"), told.append, channels=["system"], network=NETWORK
     )
     assert [(one.now.channel, one.kind, one.lost) for one in changed] == [

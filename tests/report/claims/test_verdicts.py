@@ -46,6 +46,18 @@ def expects(*given: tuple[str, str, str], **further: Any) -> dict[str, Any]:
     return {"tests": [{"a": a, "b": b, "b_is": b_is, **further} for a, b, b_is in given]}
 
 
+def by_defense(b_is: str, value: str = "violation") -> dict[str, Any]:
+    """The claim that episodes under the pin are so, compared with those without a defense."""
+    arms = {name: {"where": {"defense": name}, "value": value} for name in ("none", "pin")}
+    return DECAY | {"arms": arms} | expects(("none", "pin", b_is))
+
+
+def but(rows: list[dict[str, Any]], number: int, facts: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows of which the last ones have other facts."""
+    at = len(rows) - number
+    return [*rows[:at], *(one | facts for one in rows[at:])]
+
+
 BOTH = prepared(
     arm("control", 8, 1),
     arm("compaction", 8, 7),
@@ -210,48 +222,56 @@ def test_a_counterfactual_that_changed_nothing_tells_nothing() -> None:
     assert told(edited(degenerate=True), claim) == [("cannot tell", "degenerate")]
 
 
+SAME, SILENCE = ("same", ""), ("cannot tell", "silence")
+MUTE = {"outcome": "no_call", "violation": False}
+# What did not end does not know its compactor.
+LOST = {"status": "errored", "outcome": "", "violation": None, "survived": None, "prompt": "none",
+        "rule_judge_by": None}  # fmt: skip
+UNREAD = {"survived": None, "state": "cannot tell"}
+BARE, HALF = arm("compaction", 20, 20), arm("compaction", 20, 10)
+PINNED = arm("compaction", 20, 0, defense="pin")
+
+
 @pytest.mark.parametrize(
-    ("arm_of_silence", "silent", "verdict"),
+    ("bare", "pinned", "claim", "verdict"),
     [
-        ("pin", 3, ("same", "")),
+        (BARE, but(PINNED, 3, MUTE), by_defense("lower"), SAME),
         # Sixteen of twenty violations would be no sure difference from twenty.
-        ("pin", 16, ("cannot tell", "silence")),
+        (BARE, but(PINNED, 16, MUTE), by_defense("lower"), SILENCE),
         # Without a defense their silence speaks against the claim already.
-        ("none", 10, ("same", "")),
+        (but(BARE, 10, MUTE), PINNED, by_defense("lower"), SAME),
+        # Bare, ten of the variants lose it and violate, the others do not.
+        (HALF, but(PINNED, 1, LOST), by_defense("lower"), SAME),
+        (HALF, but(PINNED, 10, LOST), by_defense("lower"), SILENCE),
+        (HALF, but(PINNED, 1, LOST), by_defense("higher", "survived"), SAME),
+        (HALF, but(PINNED, 10, LOST), by_defense("higher", "survived"), SILENCE),
+        (HALF, but(PINNED, 1, UNREAD), by_defense("higher", "survived"), SAME),
+        (HALF, but(PINNED, 10, UNREAD), by_defense("higher", "survived"), SILENCE),
+        # Obedience by silence is no contrary either.
+        (arm("compaction", 20, 12), PINNED, by_defense("higher"), ("opposite", "")),
+        (arm("compaction", 20, 12), but(PINNED, 20, MUTE), by_defense("higher"), SILENCE),
+        # All obeyed or all violated differ from a half, and a half does not.
+        (
+            arm("compaction", 40, 20),
+            but(arm("compaction", 40, 0, defense="pin"), 40, MUTE),
+            by_defense("different"),
+            SILENCE,
+        ),
+        (
+            arm("compaction", 40, 20),
+            but(arm("compaction", 40, 0, defense="pin"), 40, MUTE),
+            by_defense("equal"),
+            SILENCE,
+        ),
     ],
 )
-def test_a_verdict_holds_whatever_the_silent_would_have_done(
-    arm_of_silence: str, silent: int, verdict: tuple[str, str]
+def test_a_verdict_holds_whatever_nobody_knows(
+    bare: list[dict[str, Any]],
+    pinned: list[dict[str, Any]],
+    claim: dict[str, Any],
+    verdict: tuple[str, str],
 ) -> None:
-    arms = {name: {"where": {"defense": name}} for name in ("none", "pin")}
-    claim = DECAY | {"arms": arms} | expects(("none", "pin", "lower"))
-    episodes = {"none": arm("compaction", 20, 20), "pin": arm("compaction", 20, 0, defense="pin")}
-    mute = [row(False, seed=seed, outcome="no_call") for seed in range(silent)]
-    mute = [one | {"defense": arm_of_silence} for one in mute]
-    episodes[arm_of_silence] = [*mute, *episodes[arm_of_silence][silent:]]
-    assert told(prepared(*episodes.values()), claim) == [verdict]
-
-
-@pytest.mark.parametrize(("value", "b_is"), [("violation", "lower"), ("survived", "higher")])
-@pytest.mark.parametrize(("lost", "verdict"), [(1, ("same", "")), (10, ("cannot tell", "silence"))])
-def test_a_verdict_holds_whatever_those_without_one_would_have_done(
-    lost: int, verdict: tuple[str, str], value: str, b_is: str
-) -> None:
-    """Bare, ten of the variants lose it and violate, the others do not; of these some are lost."""
-    arms = {name: {"where": {"defense": name}, "value": value} for name in ("none", "pin")}
-    claim = DECAY | {"arms": arms} | expects(("none", "pin", b_is))
-    pinned = arm("compaction", 20, 0, defense="pin")
-    # What did not end does not know its compactor.
-    unread = {
-        "status": "errored",
-        "outcome": "",
-        "violation": None,
-        "survived": None,
-        "prompt": "none",
-        "rule_judge_by": None,
-    }
-    pinned[20 - lost :] = [one | unread for one in pinned[20 - lost :]]
-    assert told(prepared(arm("compaction", 20, 10), pinned), claim) == [verdict]
+    assert told(prepared(bare, pinned), claim) == [verdict]
 
 
 @pytest.mark.parametrize(
@@ -268,21 +288,6 @@ def test_a_verdict_by_survival_holds_wherever_the_unread_belong(
     other = [row(seed % 2 == 0, seed=20 + seed) for seed in range(unread)]
     other = [one | {"survived": None} | facts for one in other]
     assert told(prepared(arm("compaction", 20, 10), other), claim) == [verdict]
-
-
-@pytest.mark.parametrize(
-    ("unread", "verdict"), [(1, ("same", "")), (10, ("cannot tell", "silence"))]
-)
-def test_a_verdict_on_survival_holds_whatever_the_unread_are(
-    unread: int, verdict: tuple[str, str]
-) -> None:
-    arms = {name: {"where": {"defense": name}, "value": "survived"} for name in ("none", "pin")}
-    claim = DECAY | {"arms": arms} | expects(("none", "pin", "higher"))
-    pinned = arm("compaction", 20, 0, defense="pin")
-    pinned[20 - unread :] = [
-        one | {"survived": None, "state": "cannot tell"} for one in pinned[20 - unread :]
-    ]
-    assert told(prepared(arm("compaction", 20, 10), pinned), claim) == [verdict]
 
 
 @pytest.mark.parametrize(
@@ -305,8 +310,7 @@ def test_no_premise_holds_by_silence(
 @pytest.mark.parametrize("tries", [1, 2])
 def test_an_episode_that_was_lost_and_played_again_has_its_verdict(tries: int) -> None:
     """It does not know its prompt, which the later one does, so a frame has both."""
-    arms = {name: {"where": {"defense": name}} for name in ("none", "pin")}
-    claim = DECAY | {"arms": arms} | expects(("none", "pin", "lower"))
+    claim = by_defense("lower")
     pinned = arm("compaction", 8, 0, defense="pin")
     lost = pinned[0] | {"status": "errored", "outcome": "", "violation": None, "prompt": "none"}
     bare = arm("compaction", 8, 8)
@@ -325,25 +329,6 @@ def test_an_episode_without_a_verdict_is_in_no_rate() -> None:
     assert tested.decided
     assert tested.decided.difference.n == 8
     assert told(prepared(arm("control", 8, 0), [lost]), DECAY) == [("not measured", "")]
-
-
-def test_obedience_by_silence_is_no_contrary_either() -> None:
-    arms = {name: {"where": {"defense": name}} for name in ("none", "pin")}
-    claim = DECAY | {"arms": arms} | expects(("none", "pin", "higher"))
-    mute = [row(False, seed=seed, outcome="malformed") | {"defense": "pin"} for seed in range(20)]
-    obeyed = arm("compaction", 20, 0, defense="pin")
-    bare = arm("compaction", 20, 12)
-    assert told(prepared(bare, obeyed), claim) == [("opposite", "")]
-    assert told(prepared(bare, mute), claim) == [("cannot tell", "silence")]
-
-
-@pytest.mark.parametrize("b_is", ["different", "equal"])
-def test_silence_that_could_be_either_direction_shows_none(b_is: str) -> None:
-    """All obeyed or all violated differ from a half, and a half does not."""
-    arms = {name: {"where": {"defense": name}} for name in ("none", "pin")}
-    claim = DECAY | {"arms": arms} | expects(("none", "pin", b_is))
-    mute = [row(False, seed=seed, outcome="no_call") | {"defense": "pin"} for seed in range(40)]
-    assert told(prepared(arm("compaction", 40, 20), mute), claim) == [("cannot tell", "silence")]
 
 
 def test_a_claim_takes_all_its_tests_and_one_contradicts_it() -> None:

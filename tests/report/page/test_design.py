@@ -7,12 +7,11 @@ import pytest
 
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.report.page import counted, design, drawing, frames, harnesses, headline
-from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.figure import Series, dots
 from constraintrot.report.page.html import html
 from constraintrot.report.page.markdown import markdown
 from constraintrot.report.page.sweep import sweeps
-from constraintrot.report.page.view import NOT_MEASURED, Missing, Table
+from constraintrot.report.page.view import NOT_MEASURED, Cells, Missing, Table
 from constraintrot.stats.rate import rate
 from tests.report.page.helpers import arm, of, paged, row, shown
 

@@ -17,8 +17,8 @@ from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.models.scripted.summarizers import instructions
 from constraintrot.runs.attack_search import run
-from constraintrot.runs.attack_search.play import play
 from constraintrot.runs.attack_search.report import at_k, overview, text
+from constraintrot.runs.attack_search.run import play
 from constraintrot.scenario.schema import CANARY, LOCALES
 from constraintrot.stats.interval import Interval
 from tests import slow_model

@@ -249,7 +249,7 @@ def test_a_sweep_does_not_end_by_its_rule_on_cells_that_were_set_aside(
     ]  # fmt: skip
     rows[0] |= {"violation": 0.0}
     monkeypatch.setattr(
-        "constraintrot.report.frame.planned_episodes", lambda logs: pd.DataFrame(rows)
+        "constraintrot.runs.sweep.stopping.planned_episodes", lambda logs: pd.DataFrame(rows)
     )
     decide = stopping.rule(sweep(cells, stop=stop), SweepFolder(str(tmp_path)))
     assert decide is not None

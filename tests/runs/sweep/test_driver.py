@@ -7,10 +7,9 @@ import pytest
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.store import Store
 from constraintrot.report.store.commits import MARKER
-from constraintrot.runs.sweep import frames
 from constraintrot.runs.sweep.cell import Cell
 from constraintrot.runs.sweep.driver import CRASHES, State, drive, ordered
-from constraintrot.runs.sweep.folder import SweepFolder
+from constraintrot.runs.sweep.folder import SweepFolder, catch_up
 from tests.runs.sweep.pools import ScriptedPool, cell
 
 CELLS = [cell(number) for number in range(6)]
@@ -161,11 +160,13 @@ def test_a_store_that_is_gone_is_told_before_and_after_and_caught_up(
     def gone(store: str, log: str, cell: str) -> None:
         raise ConstraintRotError("store s3://x cannot be used: it is gone")
 
-    monkeypatch.setattr(frames, "commit", gone)
+    monkeypatch.setattr("constraintrot.report.cells.commit", gone)
     with pytest.raises(ConstraintRotError, match="it is gone; the logs are whole, and the same"):
-        frames.catch_up(str(store), folder, done)
-    monkeypatch.setattr(frames, "commit", lambda store, log, cell: put.append(cell))
-    assert frames.catch_up(str(store), folder, done) == 2
+        catch_up(str(store), folder, done)
+    monkeypatch.setattr(
+        "constraintrot.report.cells.commit", lambda store, log, cell: put.append(cell)
+    )
+    assert catch_up(str(store), folder, done) == 2
     assert set(put) == done
 
 

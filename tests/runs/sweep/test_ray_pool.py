@@ -88,10 +88,10 @@ def test_deaths_errors_and_servers_are_told_apart(
     ]
     ray.dying += [RayError("The worker died unexpectedly.")]
 
-    def gone(*given: object) -> None:
+    def gone(*given: object, **more: object) -> None:
         raise ConstraintRotError("store x cannot be used")
 
-    monkeypatch.setattr("constraintrot.runs.sweep.frames.commit", gone)
+    monkeypatch.setattr("constraintrot.runs.sweep.ray_pool.commit", gone)
     state = drive(cells, folder, pool, tries=2)
     assert state.finished == {cells[0].id, SERVED.id}
     assert state.poisoned[cells[1].id]["error"] == "ValueError: no such thing"
