@@ -22,13 +22,14 @@ from constraintrot.harnesses import Harness, Played, harness
 from constraintrot.harnesses.agent_call import (
     Approvals,
     Reading,
+    answered,
     check_trigger,
     config_for,
     offered,
+    only_looks_up,
     read_output,
 )
 from constraintrot.harnesses.cost import Clock, costs, prefix
-from constraintrot.harnesses.look_ups import answered, only_looks_up
 from constraintrot.harnesses.review import Reviewer
 
 

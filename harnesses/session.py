@@ -36,15 +36,21 @@ from constraintrot.harnesses import Harness, HarnessFactory, Played, scripted_hi
 from constraintrot.harnesses.agent_call import (
     Approvals,
     Reading,
+    as_called,
     check_trigger,
     config_for,
+    look_up,
     offered,
+    only_looks_up,
     read_output,
 )
-from constraintrot.harnesses.chat_template import roles_problem
 from constraintrot.harnesses.cost import Clock, costs
-from constraintrot.harnesses.framework_pins import check_pinned, check_unpinned, framework_pins
-from constraintrot.harnesses.look_ups import as_called, look_up, only_looks_up
+from constraintrot.harnesses.input_checks import (
+    check_pinned,
+    check_unpinned,
+    framework_pins,
+    roles_problem,
+)
 from constraintrot.harnesses.message_match import Spoken, missing, plain, spoken, tagged
 from constraintrot.harnesses.review import Reviewer
 from constraintrot.rule_text.survival import mentions

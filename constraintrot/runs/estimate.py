@@ -14,7 +14,7 @@ import click
 from constraintrot import files
 from constraintrot.command_line import at_terminal
 from constraintrot.errors import ConstraintRotError
-from constraintrot.models.downloads.sources import cache_folder
+from constraintrot.models.downloads import cache_folder
 from constraintrot.runs.plan import Size, between, millions
 from constraintrot.runs.prices import Prices, cost
 

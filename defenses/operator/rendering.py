@@ -20,7 +20,7 @@ from constraintrot.defenses.operator.state import Exemption, State
 from constraintrot.defenses.operator.unverified_claims import current, marked
 from constraintrot.defenses.pinning import PinnedCompaction, Pins
 from constraintrot.defenses.pinning.block_removal import cut_text
-from constraintrot.defenses.pinning.pinned_messages import made_id, without_pins
+from constraintrot.defenses.pinning.pins import made_id, without_pins
 from constraintrot.defenses.rampart import frame
 from constraintrot.tokens import count
 

@@ -14,10 +14,9 @@ from inspect_ai.model import (
 from inspect_ai.model._model import GenerateInput
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from constraintrot.defenses.pinning.entailment_judge import Judge
 from constraintrot.defenses.pinning.message_list import refuse_replacing
 from constraintrot.defenses.pinning.pinned_block import HEADING, Receipt
-from constraintrot.defenses.pinning.pins import Pins
+from constraintrot.defenses.pinning.pins import Judge, Pins
 from constraintrot.defenses.rampart import Registry
 
 

@@ -15,19 +15,22 @@ from uuid import UUID
 from constraintrot import tokens
 from constraintrot.defenses.rampart import seeds
 from constraintrot.defenses.rampart.block import Block, Counter, Source, checked_int, checked_name
-from constraintrot.defenses.rampart.compile.compiler import Compiler, Verification, verification
-from constraintrot.defenses.rampart.compile.results import Compiled, Plan
+from constraintrot.defenses.rampart.compile import (
+    Compiled,
+    Compiler,
+    Plan,
+    Verification,
+    verification,
+)
 from constraintrot.defenses.rampart.embedding.search import Gate, Searcher
 from constraintrot.defenses.rampart.principal import Principal, identify
 from constraintrot.defenses.rampart.snapshot import snapshot_state
-from constraintrot.defenses.rampart.state import fork_safety
 from constraintrot.defenses.rampart.state.accounting import Scorer, default_scorer
 from constraintrot.defenses.rampart.state.authority import Grants
-from constraintrot.defenses.rampart.state.ledger import Entry
+from constraintrot.defenses.rampart.state.ledger import Entry, Provenance
 from constraintrot.defenses.rampart.state.mutations import Mutations
-from constraintrot.defenses.rampart.state.provenance import Provenance
 from constraintrot.defenses.rampart.state.record_factory import Fields
-from constraintrot.defenses.rampart.state.store import Store
+from constraintrot.defenses.rampart.state.store import Store, written_elsewhere
 from constraintrot.models.embedding.embedder import Embedder
 
 
@@ -145,7 +148,7 @@ class Registry:
 
     def provenance(self) -> Provenance:
         """Return the origin of all blocks ever, and of the owner's blocks in other registries."""
-        elsewhere = fork_safety.written_elsewhere(self._store, self.owner)
+        elsewhere = written_elsewhere(self._store, self.owner)
         return Provenance(self._store.lines(), elsewhere)
 
     def compile(

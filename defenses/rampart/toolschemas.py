@@ -22,7 +22,7 @@ from constraintrot.defenses.rampart.errors import DuplicateBlockError, RegistryE
 
 if TYPE_CHECKING:
     from constraintrot.defenses.rampart.block import Block
-    from constraintrot.defenses.rampart.compile.results import Compiled
+    from constraintrot.defenses.rampart.compile import Compiled
     from constraintrot.defenses.rampart.registry import Registry
 
 TAG: Final = "tool"

@@ -15,13 +15,14 @@ from typing import Final, Literal, TypeAlias
 from filelock import FileLock
 
 from constraintrot.errors import EmbeddingError, WeightsError
-from constraintrot.models.downloads.resumable_join import Joined, sha256_of
-from constraintrot.models.downloads.sources import (
+from constraintrot.models.downloads import (
     CACHE_VARIABLE,
     Hub,
+    Joined,
     Packages,
     Sources,
     cache_folder,
+    sha256_of,
 )
 
 Precision: TypeAlias = Literal["int8", "full"]

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from constraintrot.errors import UnknownNameError
-from constraintrot.models.downloads.sources import Hub, Packages
+from constraintrot.models.downloads import Hub, Packages
 
 
 @dataclass(frozen=True)

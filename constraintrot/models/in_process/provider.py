@@ -43,7 +43,7 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 from constraintrot.episode.scaffold.answer_format import ToolLike, deliberation, read
 from constraintrot.errors import EpisodeError, ParameterError, UnknownNameError, WeightsError
 from constraintrot.extras import require
-from constraintrot.models.downloads.resumable_join import sha256_of
+from constraintrot.models.downloads import sha256_of
 from constraintrot.models.in_process import catalogue, weights
 from constraintrot.models.in_process.machine import default_threads
 from constraintrot.models.in_process.prompt import Prompt, as_text, render_prompt

@@ -20,8 +20,7 @@ import platformdirs
 from filelock import FileLock
 
 from constraintrot.errors import WeightsError
-from constraintrot.models.downloads.resumable_join import Joined, sha256_of
-from constraintrot.models.downloads.sources import CACHE_VARIABLE, Sources, cache_folder
+from constraintrot.models.downloads import CACHE_VARIABLE, Joined, Sources, cache_folder, sha256_of
 from constraintrot.models.in_process import catalogue
 from constraintrot.models.in_process.catalogue import LocalModel
 

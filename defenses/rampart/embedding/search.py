@@ -17,8 +17,7 @@ from constraintrot.defenses.rampart.errors import RegistryError
 from constraintrot.defenses.rampart.state.record_factory import Moment
 from constraintrot.defenses.rampart.state.store import Store
 from constraintrot.errors import EmbeddingError
-from constraintrot.models.embedding.backends import require_numpy
-from constraintrot.models.embedding.embedder import Embedder
+from constraintrot.models.embedding.embedder import Embedder, require_numpy
 
 if TYPE_CHECKING:
     from constraintrot.defenses.rampart.embedding.index import Index, Matrix

@@ -1,27 +1,32 @@
-"""The blocks of a registry.
+"""The blocks of a registry, in a store that outlives a fork.
 
 The caller holds ``lock``. No callable of the user's runs here, because every value is already
 checked, counted and framed.
+
+A child of ``os.fork`` inherits every registry (section 2.6) and locks that threads of the
+parent may hold, which nobody in the child would release. So a fork first takes every lock,
+which waits for the mutations under way, and the child begins with new ones. A lock is held
+only briefly, and nobody takes a second one with it.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID, uuid4
+from weakref import WeakSet
 
 from constraintrot.defenses.rampart.block import Block, look_key, name_key, plain_id
 from constraintrot.defenses.rampart.errors import (
     DuplicateBlockError,
     UnknownBlockError,
 )
-from constraintrot.defenses.rampart.state import fork_safety
 from constraintrot.defenses.rampart.state.accounting import Accesses
-from constraintrot.defenses.rampart.state.ledger import Ledger
-from constraintrot.defenses.rampart.state.provenance import Line, lineage
+from constraintrot.defenses.rampart.state.ledger import Ledger, Line, lineage
 from constraintrot.defenses.rampart.state.record_factory import Entry, Moment, Record
 from constraintrot.defenses.rampart.state.tier import Tier
 
@@ -70,7 +75,8 @@ class Store:
         self._looks: dict[str, str] = {}
         self._pinned: tuple[tuple[Entry, ...], str, str] | None = None
         self._moment: Moment | None = None
-        fork_safety.add(self)
+        with _guard:
+            _stores.add(self)
 
     def pinned(self) -> tuple[tuple[Entry, ...], str, str]:
         """The pins in order, their framed text, and their manifest."""
@@ -248,3 +254,42 @@ def _fields(record: Record) -> dict[str, Any]:
         "accesses": 0, "last_access": None, "idle": 0, "embedding": None, "tags": record.tags,
         "pinned": record.pinned, "tokens": entry.tokens, "digest": entry.digest,
     }  # fmt: skip
+
+
+_guard = threading.Lock()
+# Never handed out: a store can be written to without any principal.
+_stores: WeakSet[Store] = WeakSet()
+_held: list[Store] = []
+
+
+def written_elsewhere(here: Store, author: UUID) -> tuple[Line, ...]:
+    """Return the lives of an author's blocks in all other stores of this process."""
+    with _guard:
+        others = [store for store in _stores if store is not here]
+    return tuple(line for store in others for line in store.written_by(author))
+
+
+def _before() -> None:
+    _guard.acquire()
+    _held[:] = list(_stores)
+    for store in _held:
+        store.lock.acquire()
+
+
+def _in_parent() -> None:
+    for store in _held:
+        store.lock.release()
+    _held.clear()
+    _guard.release()
+
+
+def _in_child() -> None:
+    global _guard
+    _guard = threading.Lock()
+    for store in _held:
+        store.lock = threading.RLock()
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

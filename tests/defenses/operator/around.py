@@ -16,7 +16,7 @@ from inspect_ai.tool import ToolCall
 
 from constraintrot.defenses.operator import Mailbox
 from constraintrot.defenses.operator_channel import OperatorChannel
-from constraintrot.defenses.tool_gate.verifier import Verifier
+from constraintrot.defenses.tool_gate import Verifier
 from constraintrot.rule_text.call_check import parse, render
 from tests.defenses.operator.desk import channel
 

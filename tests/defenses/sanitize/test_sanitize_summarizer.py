@@ -23,7 +23,7 @@ from inspect_ai.tool import ToolCall, ToolCallError, ToolInfo
 
 from constraintrot.compactors.summarize import Summarize
 from constraintrot.defenses import make
-from constraintrot.defenses.sanitize.compaction import SanitizedCompaction, sanitize
+from constraintrot.defenses._strategies import SanitizedCompaction, sanitize
 from constraintrot.episode.staging import stage
 from constraintrot.scenario import history
 from constraintrot.scenario.files import catalogue, load
