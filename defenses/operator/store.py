@@ -14,7 +14,6 @@ from constraintrot.defenses.operator.errors import StateError
 from constraintrot.defenses.operator.files import private_bytes
 from constraintrot.defenses.operator.state import State
 from constraintrot.defenses.rampart import SnapshotError, snapshot
-from constraintrot.defenses.rampart.snapshot.sealed_file import write_held
 from constraintrot.files import held, replace
 
 _VERSION: Final = 2
@@ -110,7 +109,7 @@ class Folder:
         """
         kept = {"version": _VERSION, "owner": self._owner, "state": state.model_dump_json()}
         try:
-            write_held(self._path / "state", kept, self._key)
+            snapshot.write(self._path / "state", kept, self._key)
         except SnapshotError as error:
             raise StateError(f"cannot write the operator's state: {error}") from None
 

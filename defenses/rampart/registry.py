@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from constraintrot import tokens
-from constraintrot.defenses.rampart import seeds
+from constraintrot.defenses.rampart import seeds, snapshot
 from constraintrot.defenses.rampart.block import Block, Counter, Source, checked_int, checked_name
 from constraintrot.defenses.rampart.compile import (
     Compiled,
@@ -24,7 +24,6 @@ from constraintrot.defenses.rampart.compile import (
 )
 from constraintrot.defenses.rampart.embedding.search import Gate, Searcher
 from constraintrot.defenses.rampart.principal import Principal, identify
-from constraintrot.defenses.rampart.snapshot import snapshot_state
 from constraintrot.defenses.rampart.state.accounting import Scorer, default_scorer
 from constraintrot.defenses.rampart.state.authority import Grants
 from constraintrot.defenses.rampart.state.ledger import Entry, Provenance
@@ -307,7 +306,7 @@ class Registry:
         A file that is not an earlier state of this registry is refused unless ``overwrite``:
         another process may have pinned something meanwhile.
         """
-        snapshot_state.save(path, key, self._store, self._grants, overwrite=overwrite)
+        snapshot.save(path, key, self._store, self._grants, overwrite=overwrite)
 
     @classmethod
     def restore(
@@ -320,8 +319,8 @@ class Registry:
         The key and the owner are those of then; the other arguments are as at construction. An
         older file also has a valid seal: give the ``revision`` saved last as ``least_revision``.
         """
-        state = snapshot_state.load(path, key, checked_int("least_revision", least_revision))
+        state = snapshot.load(path, key, checked_int("least_revision", least_revision))
         label = state["label"]
         made = cls(owner, label=label, counter=counter, embedder=embedder, gate=gate, scorer=scorer)
-        snapshot_state.fill(made._store, made._grants, state, counter)
+        snapshot.fill(made._store, made._grants, state, counter)
         return made

@@ -38,8 +38,7 @@ from constraintrot.errors import WeightsError
 from constraintrot.evaluation.parameters import read
 from constraintrot.evaluation.solver import answer_form
 from constraintrot.harnesses import review
-from constraintrot.harnesses.review import Reviewer
-from constraintrot.harnesses.rule_recall import Recall, recall
+from constraintrot.harnesses.review import Recall, Reviewer, recall
 from constraintrot.models.in_process import server, weights
 from constraintrot.models.in_process.server import Completion
 from constraintrot.rule_text import packaged_adapter

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from constraintrot import files
 from constraintrot.defenses.rampart import snapshot
 from constraintrot.defenses.rampart.errors import SnapshotError
-from constraintrot.defenses.rampart.snapshot import sealed_file
 from tests.grading.calls import nested
 
 KEY = b"0123456789abcdef-secret"
@@ -36,8 +35,13 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "registry.snapshot"
 
 
+def write(path: str | Path, state: dict[str, object], key: bytes) -> None:
+    with files.locked(path, SnapshotError):
+        snapshot.write(path, state, key)
+
+
 def sealed(path: Path) -> bytes:
-    snapshot.write(path, STATE, KEY)
+    write(path, STATE, KEY)
     return path.read_bytes()
 
 
@@ -49,14 +53,14 @@ def left_beside(path: Path) -> set[str]:
 @SAME_FOLDER
 @given(state=st.dictionaries(st.text(), JSON, max_size=4), key=st.binary(min_size=16))
 def test_round_trip(path: Path, state: dict[str, object], key: bytes) -> None:
-    snapshot.write(path, state, key)
+    write(path, state, key)
     assert snapshot.read(path, key) == state
 
 
 def test_the_file_is_the_owners_and_nothing_else_is_left(path: Path) -> None:
     path.write_text("an older one")
     path.chmod(0o644)
-    snapshot.write(path, STATE, KEY)
+    write(path, STATE, KEY)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert left_beside(path) == set()
     assert KEY not in path.read_bytes()
@@ -64,7 +68,7 @@ def test_the_file_is_the_owners_and_nothing_else_is_left(path: Path) -> None:
 
 def test_the_same_state_gives_the_same_bytes(path: Path) -> None:
     first = sealed(path)
-    snapshot.write(path, dict(reversed(STATE.items())), KEY)
+    write(path, dict(reversed(STATE.items())), KEY)
     assert path.read_bytes() == first
 
 
@@ -92,7 +96,7 @@ def test_every_shorter_or_longer_file_is_refused(path: Path) -> None:
 
 def test_another_version(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(sealed_file, "VERSION", 2)
+        patch.setattr(snapshot, "VERSION", 2)
         sealed(path)
     with pytest.raises(SnapshotError, match=r"of version 2; this program reads version 1"):
         snapshot.read(path, KEY)
@@ -107,21 +111,23 @@ def test_another_key(path: Path) -> None:
 
 @pytest.mark.parametrize("key", [b"", b"secret-15-bytes", "a secret string of text", None])
 def test_a_key_that_is_none(path: Path, key: bytes) -> None:
-    for act in (lambda: snapshot.write(path, STATE, key), lambda: snapshot.read(path, key)):
+    for act in (lambda: write(path, STATE, key), lambda: snapshot.read(path, key)):
         with pytest.raises(SnapshotError, match="at least 16 secret bytes") as caught:
             act()
         assert not key or str(key) not in str(caught.value)
     assert not path.exists()
 
 
-def test_a_file_that_is_too_large(path: Path) -> None:
+def test_a_file_that_is_too_large(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     length = len(sealed(path))
+    monkeypatch.setattr(snapshot, "LARGEST", length)
+    assert snapshot.read(path, KEY) == STATE
+    monkeypatch.setattr(snapshot, "LARGEST", length - 1)
     with pytest.raises(SnapshotError, match="too large"):
-        snapshot.read(path, KEY, largest=length - 1)
-    assert snapshot.read(path, KEY, largest=length) == STATE
+        snapshot.read(path, KEY)
     path.unlink()
     with pytest.raises(SnapshotError, match="at most"):
-        snapshot.write(path, STATE, KEY, largest=length - 1)
+        write(path, STATE, KEY)
     assert not path.exists()
 
 
@@ -141,7 +147,7 @@ def test_a_file_that_is_no_snapshot(path: Path) -> None:
 def test_a_state_that_is_no_json_leaves_the_old_file(path: Path, value: object) -> None:
     content = sealed(path)
     with pytest.raises(SnapshotError, match="not plain JSON"):
-        snapshot.write(path, {"value": value}, KEY)
+        write(path, {"value": value}, KEY)
     assert path.read_bytes() == content
 
 
@@ -155,14 +161,14 @@ def test_a_crash_while_writing_leaves_the_old_file(
 
     monkeypatch.setattr(os, "fsync", crash)
     with pytest.raises(SnapshotError, match="no space left"):
-        snapshot.write(path, {"new": True}, KEY)
+        write(path, {"new": True}, KEY)
     assert path.read_bytes() == content
     assert left_beside(path) == set()
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(SnapshotError, match="cannot write"):
-        snapshot.write(tmp_path / "missing" / "x", STATE, KEY)
+        write(tmp_path / "missing" / "x", STATE, KEY)
     assert not (tmp_path / "missing").exists()
 
 
@@ -171,9 +177,9 @@ def test_a_planted_link_is_not_followed(path: Path, tmp_path: Path) -> None:
     victim.write_text("untouched")
     path.symlink_to(victim)
     with pytest.raises(SnapshotError, match="is a link"):
-        snapshot.write(path, STATE, KEY)
+        write(path, STATE, KEY)
     assert victim.read_text() == "untouched"
-    snapshot.write(victim, STATE, KEY)
+    write(victim, STATE, KEY)
     with pytest.raises(SnapshotError, match="is a link"):
         snapshot.read(path, KEY)
 
@@ -188,9 +194,9 @@ def test_links_planted_at_the_names_that_writing_uses(
     link.symlink_to(victim)
     if planted.endswith("lock"):
         with pytest.raises(SnapshotError, match="is a link"):
-            snapshot.write(path, STATE, KEY)
+            write(path, STATE, KEY)
     else:
-        snapshot.write(path, STATE, KEY)
+        write(path, STATE, KEY)
         assert snapshot.read(path, KEY) == STATE
     assert victim.read_text() == "untouched"
 
@@ -201,11 +207,11 @@ def test_kills_leave_one_file_at_most_and_the_next_write_none(path: Path) -> Non
     for _ in range(3):
         if not (child := os.fork()):
             os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-            snapshot.write(path, {"new": True}, KEY)
+            write(path, {"new": True}, KEY)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
         assert left_beside(path) == {f".{path.name}.new"}
         assert path.read_bytes() == content
-    snapshot.write(path, {"new": True}, KEY)
+    write(path, {"new": True}, KEY)
     assert left_beside(path) == set()
 
 
@@ -215,7 +221,7 @@ def test_a_lock_that_is_never_released(path: Path, monkeypatch: pytest.MonkeyPat
         files.locked(path, SnapshotError),
         pytest.raises(SnapshotError, match="another process has held"),
     ):
-        snapshot.write(path, STATE, KEY)
+        write(path, STATE, KEY)
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "/", "\0", "x" * 300, "a\0b"])
@@ -224,7 +230,7 @@ def test_a_path_that_names_no_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SnapshotError):
-        snapshot.write(name, STATE, KEY)
+        write(name, STATE, KEY)
     with pytest.raises(SnapshotError):
         snapshot.read(name, KEY)
 
@@ -236,5 +242,5 @@ def test_what_is_planted_at_the_name_of_the_new_file_stops_nothing_or_says_so(pa
     sealed(path)
     fresh.mkdir()
     with pytest.raises(SnapshotError, match="cannot write"):
-        snapshot.write(path, {"new": True}, KEY)
+        write(path, {"new": True}, KEY)
     assert snapshot.read(path, KEY) == STATE
