@@ -22,6 +22,7 @@ from constraintrot.defenses.operator.errors import (
     SequenceError,
     StateError,
     UnknownConstraintError,
+    UnknownKeyError,
 )
 from constraintrot.defenses.rampart.block import look_key, name_key
 
@@ -206,6 +207,36 @@ class State(Exact):
             for one in self.exemptions
         )
         return self._with(exemptions=tuple(left), revision=self.revision + 1).at(now)
+
+    def check_trust(self, key: str) -> None:
+        """Refuse a directive's key that was revoked."""
+        if key in self.revoked:
+            raise UnknownKeyError(
+                f"key {key} was revoked here; sign the directive with another one"
+            )
+
+    def check_revision(self, least: int) -> None:
+        """Refuse a state of an earlier revision than the least."""
+        if self.revision < least:
+            raise StateError(
+                f"the kept state is of revision {self.revision}, and {least} at least is expected:"
+                " an older one was put in its place, or it was removed"
+            )
+
+    def check_newer(self, kept: State | None) -> None:
+        """Refuse a kept state that is neither this one, which a running channel knows, nor later.
+
+        Each change has its own revision, so different states of one revision are not of one
+        history.
+        """
+        if kept == self or (kept is not None and kept.revision > self.revision):
+            return
+        what = "is gone" if kept is None else f"is of revision {kept.revision}"
+        raise StateError(
+            f"the kept state {what}, and this channel has seen revision {self.revision}: somebody"
+            " removed it or put an older one back; find the newest one, or start anew in another"
+            " folder"
+        )
 
     def _counted(self, directive: Directive) -> dict[str, Seen]:
         mark = digest(directive)
