@@ -95,14 +95,7 @@ _MARKERS = {kind: f"[removed from this tool result: {kind}]" for kind in cues.KI
 
 
 def sanitize(text: str) -> tuple[str, list[str]]:
-    """Replace the sentences that pose as an order or an authority.
-
-    Args:
-        text: a tool's result.
-
-    Returns:
-        The text with a marker for each such sentence, and what each posed as.
-    """
+    """Return a text with markers for sentences that pose as order or authority, and their kinds."""
     parts = cues.parts(text)
     # A marker names the summarizer too, but needs no neutralising.
     read = ("" if part.strip() in _MARKERS.values() else part for part in parts)
@@ -137,7 +130,6 @@ class SanitizedCompaction(WrappedStrategy):
     async def around(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> CompactionResult:
-        """Compact the sanitised messages; those that are kept get their original text back."""
         seen: Counter[str] = Counter()
 
         def clean(text: str) -> str:

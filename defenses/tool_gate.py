@@ -138,7 +138,6 @@ class ToolGate(Defense):
         self.counts: Counter[str] = Counter()
 
     async def approve(self, function: str, arguments: Mapping[str, Any]) -> str | None:
-        """Return why a proposed call is blocked, or None if it may run."""
         from inspect_ai.log import transcript
 
         if not self.constraints:

@@ -48,7 +48,6 @@ def offered(episode: Episode, scaffold: str) -> list[ToolInfo]:
 
 
 def declinable(tools: Sequence[ToolInfo]) -> bool:
-    """Return whether the tool ``decline`` is offered."""
     return any(tool.name == "decline" for tool in tools)
 
 

@@ -12,11 +12,7 @@ from constraintrot.errors import EpisodeError
 
 
 def framework_pins(defense: Defense) -> PinnedBlock | None:
-    """Return the block that a framework's own hook pins, if the defense supplies one.
-
-    Raises:
-        EpisodeError: the defense supplies something other than a PinnedBlock.
-    """
+    """Return the block that a framework's own hook pins, if the defense supplies one."""
     pins = defense.framework_pins()
     if pins is not None and not isinstance(pins, PinnedBlock):
         raise EpisodeError(

@@ -71,7 +71,6 @@ async def recall(
     locale: str,
     tools: Sequence[ToolInfo],
 ) -> Recall:
-    """Ask a model for the rules of a conversation."""
     if is_in_process(model):
         return await _by_passage(model, passages(given))
     answer = await rules_given(model, context, locale, tools)
@@ -138,11 +137,7 @@ class RuleCheck:
     threshold: float | None = None
 
     async def check(self, rule: str, request: str) -> Check:
-        """Ask about one rule.
-
-        Raises:
-            EpisodeError: an adapter's answer is not a judgement, which is a fault of the machinery.
-        """
+        """Ask about one rule."""
         if self.by != "prompt":
             beside = self.by == "adapter"
             judged = await judge(self.model, rule, request, threshold=self.threshold, beside=beside)
@@ -162,9 +157,6 @@ def rule_check(agent: Model) -> RuleCheck:
     the installation has it; a model of ``hf/`` whose folder is a PEFT adapter always has it.
     Both are read by their log-odds against the calibrated threshold. Every other model is
     asked the same question and answers in words.
-
-    Raises:
-        WeightsError: the installation has the adapter, and it or its calibration is damaged.
     """
     model = get_model(role=ROLE, default=agent)
     if _has_adapter(model):
@@ -246,15 +238,10 @@ class Reviewer:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Entries of the sample's metadata."""
         return {} if self.review is None else self.review.facts
 
     def recalled(self, written: Iterable[str | None]) -> str | None:
-        """Return the rules recalled at the review, else those in the first answer that has any.
-
-        Args:
-            written: the rules that each of the agent's answers states, or None.
-        """
+        """Return the rules recalled at the review, else those in the first answer that has any."""
         if self.review is not None:
             return "\n".join(self.review.recalled)
         return next((one for one in written if one is not None), None)
@@ -264,9 +251,7 @@ class Reviewer:
     ) -> ModelOutput | None:
         """Return the answer in place of an action; None if the agent goes on to act.
 
-        Args:
-            sent: what the agent's model would be sent.
-            tools: the offered tools, for providers that need the tools of earlier calls defined.
+        Some providers need the tools of earlier calls defined.
         """
         if not self._due or not any(self._request in message.text for message in sent):
             return None

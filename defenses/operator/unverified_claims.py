@@ -90,7 +90,6 @@ class _Recent:
         self._lock = Lock()
 
     def of(self, text: str, change: Callable[[str], str]) -> str:
-        """Return a text after a change, which is made once."""
         with self._lock:
             known = self._results.get(text)
             if known is not None:

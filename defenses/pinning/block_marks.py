@@ -64,11 +64,7 @@ class Marks:
         return sha256(f"owner\0{self.label}\0{self.nonce}".encode()).hexdigest()[:16]
 
     def choose(self, nonce: str) -> None:
-        """Make ids with a nonce from now on.
-
-        Raises:
-            ParameterError: it is blank, or blocks were written with another.
-        """
+        """Make ids with a nonce from now on."""
         if not nonce.strip():
             raise ParameterError(
                 "the nonce is blank, so anybody could work out the ids of blocks; is the variable"

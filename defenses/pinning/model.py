@@ -35,7 +35,6 @@ class DeferredModel(Model):
 
     @property
     def bare(self) -> Model:
-        """The model inside."""
         return get_model(self._model)
 
     def __str__(self) -> str:

@@ -28,10 +28,7 @@ class Excluded:
     """A block that a compile left out, and why.
 
     Attributes:
-        id: the block's id.
-        name: the block's name.
         reason: ``gate``: not relevant to the query; ``budget``: did not fit.
-        tokens: tokens of its frame.
     """
 
     id: UUID
@@ -186,7 +183,6 @@ class Compiler:
         self._last: tuple[int | None, dict[str, Any]] | None = None
 
     def compile(self, budget: int | None, query: str | None, gate: Gate | None) -> Compiled:
-        """Assemble the prompt, and count the accesses."""
         limit = None if budget is None else checked_int("budget", budget)
         store = self._store
         if query is None and gate is None:
@@ -209,7 +205,6 @@ class Compiler:
         return made(Compiled, facts)
 
     def dry_run(self, budget: int | None, query: str | None, gate: Gate | None) -> Plan:
-        """Return the blocks that ``compile`` would hold and leave out."""
         limit = None if budget is None else checked_int("budget", budget)
         return made(Plan, _facts(*self._chosen(limit, query, gate)))
 
@@ -247,10 +242,7 @@ class Verification:
     """The result of looking for every pin in a context.
 
     Attributes:
-        held: whether it holds all pins verbatim.
         missing: the pins that it does not hold.
-        manifest: the manifest of the pins.
-        revision: the registry's revision at that moment.
     """
 
     held: bool
@@ -265,10 +257,6 @@ def verification(store: Store, text: str | Iterable[str]) -> Verification:
     A quoted pin does not count, because the text around it may say that it is withdrawn.
     Anybody can copy a frame, so only the operator should write the texts; a ``PinnedBlock``
     also tells its own block from a copy.
-
-    Args:
-        store: the registry's store.
-        text: a context, or its messages; a pin must be whole in one of them.
     """
     texts = [text] if isinstance(text, str) else list(text)
     if not all(isinstance(one, str) for one in texts):  # callers may be untyped

@@ -56,10 +56,6 @@ def write(path: str | Path, state: Mapping[str, object], key: bytes) -> None:
         path: the file itself, not a link to it, in an existing folder.
         state: JSON values; tuples come back as lists.
         key: at least 16 secret bytes.
-
-    Raises:
-        SnapshotError: the key is too short, the state is not JSON or too large, the path is a
-            link, or the disk refused. An older file at the path then stays as it is.
     """
     _check_key(key)
     content = _sealed(state, key)
@@ -74,10 +70,6 @@ def read(path: str | Path, key: bytes) -> dict[str, object]:
     Args:
         path: the file itself, not a link to it.
         key: the key that it was written with.
-
-    Raises:
-        SnapshotError: the key is too short or another one, or the file is missing, a link, too
-            large, not a snapshot, of another version, truncated or tampered with.
     """
     _check_key(key)
     try:
@@ -142,11 +134,7 @@ FORMAT: Final = 1
 
 
 def save(path: str | Path, key: bytes, store: Store, grants: Grants, *, overwrite: bool) -> None:
-    """Write a registry's state, unless the file has changes that the registry lacks.
-
-    Raises:
-        SnapshotError: it cannot be written, or the file is not an earlier state of the registry.
-    """
+    """Write a registry's state, unless the file has changes that the registry lacks."""
     with locked(path, SnapshotError):
         if not overwrite and os.path.lexists(path):
             _check_earlier(path, key, store)
@@ -191,11 +179,7 @@ def state_of(store: Store, grants: Grants) -> dict[str, object]:
 
 
 def load(path: str | Path, key: bytes, least_revision: int = 0) -> dict[str, Any]:
-    """Read a registry's state.
-
-    Raises:
-        SnapshotError: the file cannot be trusted, holds something else, or is too old.
-    """
+    """Read a registry's state."""
     state = read(path, key)
     if state.get("format") != FORMAT or not isinstance(state.get("label"), str):
         raise SnapshotError(f"the snapshot is not a registry's state of format {FORMAT}")
@@ -209,12 +193,7 @@ def load(path: str | Path, key: bytes, least_revision: int = 0) -> dict[str, Any
 
 
 def fill(store: Store, grants: Grants, state: Mapping[str, Any], counter: Counter) -> None:
-    """Fill a new store and its grants, which must not be used after an error.
-
-    Raises:
-        AuthorityError: the snapshot is of another owner.
-        SnapshotError: the state cannot be used.
-    """
+    """Fill a new store and its grants, which must not be used after an error."""
     _check_owner(state, grants.owner)
     try:
         entries = [ledger.parsed(row) for row in state["log"]]

@@ -69,11 +69,7 @@ def pinned_client(
 def pinned(
     messages: Sequence[Message], options: Mapping[str, Any], pinned_block: PinnedBlock
 ) -> tuple[list[Message], dict[str, Any]]:
-    """A request's messages and options, with the pins at the end of its instructions only.
-
-    Raises:
-        ParameterError: an extra argument would replace the pins.
-    """
+    """A request's messages and options, with the pins at the end of its instructions only."""
     refuse_replacing(pinned_block, options.get("extra_body"))
     given = options.get("instructions")
     said: Content = given if isinstance(given, str) else _parts(given)

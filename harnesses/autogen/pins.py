@@ -130,7 +130,6 @@ class PinnedContext(ChatCompletionContext):
         self._client = model_client
 
     async def add_message(self, message: LLMMessage) -> None:
-        """Add a message to the wrapped context."""
         await self.inner.add_message(message)
 
     async def get_messages(self) -> list[LLMMessage]:
@@ -150,11 +149,9 @@ class PinnedContext(ChatCompletionContext):
         await self.inner.clear()
 
     async def save_state(self) -> Mapping[str, Any]:
-        """Return the wrapped context's state."""
         return await self.inner.save_state()
 
     async def load_state(self, state: Mapping[str, Any]) -> None:
-        """Load the wrapped context's state."""
         await self.inner.load_state(state)
 
 
@@ -206,15 +203,12 @@ class PinnedClient(ChatCompletionClient):
         return pinned(messages, self.pinned_block)
 
     async def close(self) -> None:
-        """Close the client."""
         await self.inner.close()
 
     def actual_usage(self) -> RequestUsage:
-        """Return the client's actual usage."""
         return self.inner.actual_usage()
 
     def total_usage(self) -> RequestUsage:
-        """Return the client's total usage."""
         return self.inner.total_usage()
 
     def count_tokens(self, messages: Sequence[LLMMessage], **given: Any) -> int:
@@ -231,10 +225,8 @@ class PinnedClient(ChatCompletionClient):
 
     @property
     def capabilities(self) -> ModelCapabilities:
-        """The client's capabilities."""
         return self.inner.capabilities
 
     @property
     def model_info(self) -> ModelInfo:
-        """The client's model information."""
         return self.inner.model_info

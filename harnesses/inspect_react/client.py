@@ -79,7 +79,6 @@ def _counting_offline(api: ModelAPI) -> ModelAPI:
 
 
 def tools(session: Session) -> list[ToolDef]:
-    """Return the session's tools, simulated."""
     return [_tool(session, info) for info in infos(session)]
 
 
@@ -128,7 +127,6 @@ class Turns:
             await self._tell.send(error)
 
     def close(self) -> None:
-        """End the conversation: no more requests follow."""
         self._say.close()
 
     async def _next(self, state: AgentState) -> bool | str:

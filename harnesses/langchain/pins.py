@@ -86,7 +86,6 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
 
     @property
     def name(self) -> str:
-        """The middleware's name in the agent."""
         return self._name
 
     def pinned(self, request: ModelRequest[Any]) -> PinnedRequest:
@@ -120,7 +119,6 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any]:
-        """Pin, then call the model."""
         sent = self.pinned(request)
         answer = handler(sent)
         _check(sent.guards[-1])
@@ -131,7 +129,6 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """Pin, then call the model."""
         sent = self.pinned(request)
         answer = await handler(sent)
         _check(sent.guards[-1])

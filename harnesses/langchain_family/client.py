@@ -40,7 +40,6 @@ class SessionChatModel(BaseChatModel):
     def bind_tools(
         self, tools: Sequence[Any], **kwargs: Any
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Offer tools, in the chat-completions form."""
         return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools])
 
     def _generate(
@@ -69,12 +68,10 @@ class SessionChatModel(BaseChatModel):
 
 
 def agent(session: Session) -> SessionChatModel:
-    """Return the agent's model."""
     return SessionChatModel(session=session, part="agent")
 
 
 def summarizer(session: Session) -> SessionChatModel:
-    """Return the summarizer's model."""
     session.summarizes = True
     return SessionChatModel(session=session, part="summarizer")
 
@@ -116,7 +113,6 @@ def approximately(text: str) -> int:
 
 
 def tools(session: Session) -> list[BaseTool]:
-    """Return the session's tools, simulated."""
     return [_tool(session, info) for info in session.tools]
 
 

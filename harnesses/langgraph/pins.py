@@ -23,13 +23,7 @@ from constraintrot.harnesses.langchain_family.message_pins import pinned
 
 
 class PinNode(Runnable[Any, dict[str, Any]]):
-    """A node that pins the messages under a key of the state, sync and async.
-
-    Args:
-        pinned_block: the pins.
-        key: of the state, holding the messages to send.
-        after: a node that writes the key; it runs first, and its other writes are kept.
-    """
+    """A node that pins the messages under a key of the state, sync and async."""
 
     # A Runnable, because a graph's ainvoke would run a plain function in a thread.
 
@@ -50,18 +44,12 @@ class PinNode(Runnable[Any, dict[str, Any]]):
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        """Return the state's update.
-
-        Raises:
-            ParameterError: neither the state nor the node before has the key.
-        """
         written = self.after.invoke(input, config) if self.after is not None else {}
         return self._pinned(input, written)
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        """Return the state's update, asynchronously."""
         written = await self.after.ainvoke(input, config) if self.after is not None else {}
         return self._pinned(input, written)
 

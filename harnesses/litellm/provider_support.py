@@ -44,13 +44,7 @@ _GEMINI = (LlmProviders.GEMINI, LlmProviders.VERTEX_AI, LlmProviders.VERTEX_AI_B
 
 
 def loses(call: Mapping[str, Any], call_type: str, block: str) -> str | None:
-    """Return why a provider would not be sent the pins; None if no reason is known.
-
-    Args:
-        call: the arguments of a call of LiteLLM's.
-        call_type: its type.
-        block: the pins, as they are in the call; empty if nothing is pinned.
-    """
+    """Return why a provider would not be sent the pins; None if no reason is known."""
     found = _provider(str(call.get("model")), call.get("custom_llm_provider"), call.get("api_base"))
     if found is None:
         return None

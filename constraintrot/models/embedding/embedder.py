@@ -55,11 +55,7 @@ def require_numpy() -> None:
 
 
 def onnx(model: EmbeddingModel, folder: Path, threads: int) -> Encode:
-    """Return ONNX Runtime through fastembed, for a folder with ``ONNX_FILES``.
-
-    Raises:
-        EmbeddingError: a file is missing or cannot be loaded.
-    """
+    """Return ONNX Runtime through fastembed, for a folder with ``ONNX_FILES``."""
     if missing := [name for name in ONNX_FILES if not (folder / name).is_file()]:
         raise EmbeddingError(f"{folder} lacks {', '.join(missing)}, which {model.name} needs")
     # Untyped on purpose: their own types are too loose for a strict check.
@@ -82,15 +78,7 @@ def onnx(model: EmbeddingModel, folder: Path, threads: int) -> Encode:
 
 
 def sentence_transformers(model: EmbeddingModel, path: str | Path | None) -> Encode:
-    """Return the publisher's own library, on PyTorch.
-
-    Args:
-        model: the model; its ``repo`` is the name on the hub.
-        path: a local folder of the model, or None for the hub.
-
-    Raises:
-        EmbeddingError: it is not installed, or the model cannot be loaded.
-    """
+    """Return the publisher's own library, on PyTorch."""
     library = _imported("sentence_transformers", "sentence-transformers")
     try:
         loaded = library.SentenceTransformer(str(path or model.repo), device="cpu")
@@ -101,11 +89,7 @@ def sentence_transformers(model: EmbeddingModel, path: str | Path | None) -> Enc
 
 
 def api(model: EmbeddingModel) -> Encode:
-    """Return a provider's embedding API through litellm; the key is in the provider's variable.
-
-    Raises:
-        EmbeddingError: litellm is not installed.
-    """
+    """Return a provider's embedding API through litellm; the key is in the provider's variable."""
     library = _imported("litellm", "litellm")
 
     def encode(texts: list[str]) -> list[Any]:
@@ -167,19 +151,11 @@ class TextEmbedder:
         return f"<{type(self).__name__} {self.model.name} {self.backend} {self.precision or ''}>"
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return vectors of searched texts, shape (n, dim).
-
-        Raises:
-            EmbeddingError: the backend failed, or gave no usable vector.
-        """
+        """Return vectors of searched texts, shape (n, dim)."""
         return self._vectors(texts, self.model.passage_prefix)
 
     def query(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return vectors of queries, shape (n, dim); some models use another prefix for them.
-
-        Raises:
-            EmbeddingError: the backend failed, or gave no usable vector.
-        """
+        """Return vectors of queries, shape (n, dim); some models use another prefix for them."""
         return self._vectors(texts, self.model.query_prefix)
 
     def _vectors(self, texts: Sequence[str], prefix: str) -> NDArray[np.float32]:

@@ -266,11 +266,9 @@ class LocalAPI(ModelAPI):
         return len(await anyio.to_thread.run_sync(engine.tokens, prompt))
 
     async def count_text_tokens(self, text: str) -> int:
-        """Return the number of the model's tokens; no network."""
         return await self.count_tokens(text)
 
     def max_connections(self) -> int:
-        """Return the number of requests that the server processes at the same time."""
         return self._parallel
 
     def connection_key(self) -> str:

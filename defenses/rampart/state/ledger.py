@@ -55,7 +55,6 @@ class Entry:
     hash: str
 
     def row(self) -> list[object]:
-        """Return the fields as JSON values."""
         return [
             *(self.index, self.time, self.action, self.by.hex, self.name),
             *(self.digest, self.detail, self.previous, self.hash),
@@ -125,7 +124,6 @@ class Ledger:
         self._start = self._sum
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return all entries, first to last."""
         self._chain()
         return tuple(self._entries)
 
@@ -178,12 +176,10 @@ class Line:
 
     Attributes:
         registry: id of the block's registry.
-        name: the block's name.
         digest: digest of its last content.
         source: its origin as its author stated it.
         author: the author, proven at its writing.
         run: the run that wrote it.
-        pinned: whether in the pinned tier.
         created: seconds since the epoch.
         amended: number of changes of its content.
         state: live, or how it ended.
@@ -221,7 +217,6 @@ class Provenance:
 
 
 def lineage(registry: UUID, log: Iterable[Entry]) -> tuple[Line, ...]:
-    """Return the lives of all blocks in a log."""
     lines: list[Line] = []
     live: dict[str, int] = {}
     for entry in log:

@@ -38,14 +38,11 @@ if TYPE_CHECKING:
 class Vectors(Protocol):
     """Embeddings by block key: ``embedding.index.Index``, without its NumPy."""
 
-    def expect(self, key: str) -> None:
-        """Note that a new or changed block is to be embedded."""
+    def expect(self, key: str) -> None: ...
 
-    def drop(self, key: str) -> None:
-        """Forget a block."""
+    def drop(self, key: str) -> None: ...
 
-    def vector(self, key: str) -> NDArray[np.float32] | None:
-        """Return a copy of a block's vector, or None before it is embedded."""
+    def vector(self, key: str) -> NDArray[np.float32] | None: ...
 
 
 class Store:
@@ -94,7 +91,6 @@ class Store:
         return lineage(where, log)
 
     def written_by(self, author: UUID) -> tuple[Line, ...]:
-        """Return the lives of the blocks that an author wrote."""
         return tuple(line for line in self.lines() if line.author == author)
 
     def moment(self) -> Moment:
@@ -108,15 +104,9 @@ class Store:
         return self._moment
 
     def entries(self) -> list[Entry]:
-        """Return all blocks in order, pins first."""
         return self.pins.entries() + self.rest.entries()
 
     def record(self, block_id: UUID) -> Record:
-        """Return the record of a block.
-
-        Raises:
-            UnknownBlockError: no block has that id.
-        """
         if type(block_id) is not UUID:
             block_id = plain_id("a block is addressed", block_id)
         key = self._keys.get(block_id)
@@ -128,12 +118,10 @@ class Store:
         return self.records[key]
 
     def find(self, block_id: UUID) -> Record | None:
-        """Return the record of a block, or None."""
         key = self._keys.get(block_id)
         return None if key is None else self.records[key]
 
     def view(self, record: Record) -> Block:
-        """Return a new view of a block for a caller."""
         entry, known = record.entry, record.fields
         if known is None or known[0] is not entry:
             known = record.fields = entry, _fields(record)
@@ -148,15 +136,9 @@ class Store:
         return block
 
     def views(self, entries: Sequence[Entry]) -> tuple[Block, ...]:
-        """Return new views of blocks for a caller."""
         return tuple(self.view(self.records[entry.key]) for entry in entries)
 
     def named(self, name: str) -> Record:
-        """Return the record of a name.
-
-        Raises:
-            UnknownBlockError: no block has it.
-        """
         record = self.records.get(name_key(name))
         if record is None or record.entry.name != name:
             raise UnknownBlockError(f"no block named {name!r} in registry {self.label!r}")
@@ -168,11 +150,7 @@ class Store:
         return [self.records[key] for key in keys if key in self.records]
 
     def free(self, record: Record) -> None:
-        """Check that a new record's name is free.
-
-        Raises:
-            DuplicateBlockError: it is taken, or looks like another one's.
-        """
+        """Check that a new record's name is free."""
         name = record.entry.name
         for taken in self.takers(name):
             other = taken.entry.name
@@ -183,7 +161,6 @@ class Store:
             )
 
     def insert(self, record: Record, at: int | None) -> None:
-        """Insert a record with a free name."""
         self.accesses.join(record)
         self.records[record.entry.key] = record
         self._keys[record.entry.id] = record.entry.key
@@ -195,7 +172,6 @@ class Store:
         self._changed(record.pinned)
 
     def remove(self, record: Record) -> None:
-        """Remove a record."""
         key = record.entry.key
         self._tier(record).remove(key)
         del self.records[key], self._keys[record.entry.id]
@@ -218,12 +194,10 @@ class Store:
         self._changed(record.pinned)
 
     def move(self, records: Sequence[Record], position: int) -> None:
-        """Move records of one tier as a group."""
         self._tier(records[0]).move([record.entry.key for record in records], position)
         self._changed(records[0].pinned)
 
     def move_one(self, record: Record, position: int) -> None:
-        """Move one record within its tier."""
         if position:
             self._tier(record).move([record.entry.key], position)
         else:
