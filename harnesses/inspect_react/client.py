@@ -7,14 +7,7 @@ from typing import Any
 
 import anyio
 from inspect_ai.agent import Agent, AgentState, run
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageUser,
-    Model,
-    ModelAPI,
-    ModelOutput,
-    get_model,
-)
+from inspect_ai.model import ChatMessage, ChatMessageUser, Model, ModelAPI, ModelOutput, get_model
 from inspect_ai.tool import Tool, ToolDef, ToolInfo, ToolSource
 
 from constraintrot.compaction.strategy_wrapper import summarised

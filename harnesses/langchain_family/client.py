@@ -18,9 +18,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from langsmith.run_helpers import (
-    tracing_context,
-)
+from langsmith.run_helpers import tracing_context
 
 from constraintrot.harnesses import openai_format
 from constraintrot.harnesses.scripted_history import Exchange

@@ -13,22 +13,13 @@ from typing import Any, cast
 
 import litellm
 from litellm.exceptions import BadRequestError
-from litellm.litellm_core_utils.prompt_templates.factory import (
-    map_system_message_pt,
-)
-from litellm.llms.vertex_ai.common_utils import (
-    get_supports_system_message,
-)
+from litellm.litellm_core_utils.prompt_templates.factory import map_system_message_pt
+from litellm.llms.vertex_ai.common_utils import get_supports_system_message
 from litellm.types.utils import LlmProviders
 from litellm.utils import ProviderConfigManager
 
 from constraintrot.defenses.pinning.message_list import OPERATOR
-from constraintrot.harnesses.litellm.placement import (
-    CHAT,
-    MESSAGES,
-    RESPONSES,
-    texts,
-)
+from constraintrot.harnesses.litellm.placement import CHAT, MESSAGES, RESPONSES, texts
 
 _CANARY = "constraintrot canary 7f3a"
 _USER = {"role": "user", "content": "Hello"}

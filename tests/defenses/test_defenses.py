@@ -10,15 +10,7 @@ from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
 
 from constraintrot.compactors import COMPACTORS
-from constraintrot.defenses import (
-    DEFENSES,
-    Defense,
-    DefenseSpec,
-    Deployment,
-    Hook,
-    Stacked,
-    make,
-)
+from constraintrot.defenses import DEFENSES, Defense, DefenseSpec, Deployment, Hook, Stacked, make
 from constraintrot.defenses.pin import declared
 from constraintrot.defenses.pin_extract import ExtractedPins
 from constraintrot.defenses.reinject_every_k import EVERY, ReinjectEveryK

@@ -21,10 +21,7 @@ from uuid import UUID, uuid4
 from weakref import WeakSet
 
 from constraintrot.defenses.rampart.block import Block, look_key, name_key, plain_id
-from constraintrot.defenses.rampart.errors import (
-    DuplicateBlockError,
-    UnknownBlockError,
-)
+from constraintrot.defenses.rampart.errors import DuplicateBlockError, UnknownBlockError
 from constraintrot.defenses.rampart.state.accounting import Accesses
 from constraintrot.defenses.rampart.state.ledger import Ledger, Line, lineage
 from constraintrot.defenses.rampart.state.record_factory import Entry, Moment, Record

@@ -18,13 +18,7 @@ from constraintrot.defenses.operator.unverified_claims import MARK
 from constraintrot.defenses.pin import Pinning
 from constraintrot.defenses.pinning.pinned_block import Receipt
 from constraintrot.defenses.rampart import Principal, Registry
-from tests.defenses.operator.around import (
-    CLAIM,
-    approve,
-    assemble,
-    conversation,
-    defended,
-)
+from tests.defenses.operator.around import CLAIM, approve, assemble, conversation, defended
 from tests.defenses.operator.desk import NOW, POLICY, WIDER, signed
 from tests.defenses.pinning.conversation import Forgetting, whole
 

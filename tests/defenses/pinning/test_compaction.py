@@ -24,10 +24,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolInfo
 
-from constraintrot.defenses.pinning import (
-    PinnedCompaction,
-    Pins,
-)
+from constraintrot.defenses.pinning import PinnedCompaction, Pins
 from constraintrot.defenses.pinning.pinned_block import Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
 from tests.defenses.pinning.conversation import (

@@ -7,25 +7,12 @@ from inspect_ai import Task, eval
 from inspect_ai.agent import Agent, AgentState, agent, agent_bridge, react
 from inspect_ai.dataset import Sample
 from inspect_ai.event import InfoEvent
-from inspect_ai.model import (
-    CompactionSummary,
-    GenerateConfig,
-    Model,
-)
+from inspect_ai.model import CompactionSummary, GenerateConfig, Model
 from inspect_ai.tool import Tool, tool
 from openai import AsyncOpenAI
 
-from constraintrot.defenses.pinning import (
-    PinnedCompaction,
-    PinnedModel,
-    pin_filter,
-)
-from tests.defenses.pinning.conversation import (
-    Forgetting,
-    Merging,
-    rules,
-    whole,
-)
+from constraintrot.defenses.pinning import PinnedCompaction, PinnedModel, pin_filter
+from tests.defenses.pinning.conversation import Forgetting, Merging, rules, whole
 
 
 @tool

@@ -16,21 +16,12 @@ from inspect_ai.model import (
 )
 from inspect_ai.model._model import collapse_consecutive_user_messages
 
-from constraintrot.defenses.pinning import (
-    PinnedModel,
-    Pins,
-    entailment,
-)
+from constraintrot.defenses.pinning import PinnedModel, Pins, entailment
 from constraintrot.defenses.pinning.block_removal import removed
 from constraintrot.defenses.pinning.pinned_block import Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
-from tests.defenses.pinning.conversation import (
-    POLICY,
-    opening,
-    rules,
-    whole,
-)
+from tests.defenses.pinning.conversation import POLICY, opening, rules, whole
 from tests.helpers import answering
 
 OPERATOR = Principal("operator")

@@ -15,13 +15,7 @@ from constraintrot.defenses import Deployment, make, tool_gate
 from constraintrot.defenses.operator import Connection
 from constraintrot.defenses.recompile import Recompile
 from constraintrot.defenses.system_channel import SystemChannel
-from constraintrot.defenses.tool_gate import (
-    MAX_TOKENS,
-    Decision,
-    ToolGate,
-    Verifier,
-    _config,
-)
+from constraintrot.defenses.tool_gate import MAX_TOKENS, Decision, ToolGate, Verifier, _config
 from constraintrot.errors import ParameterError
 from constraintrot.models.scripted import verifier as scripted_verifier
 from constraintrot.rule_text.call_check import MARKER, parse, prompt, read, render, schema
