@@ -82,9 +82,6 @@ class Chosen:
     """An attack and its delivery; ``str()`` gives the form that ``attacks.read`` parses.
 
     Attributes:
-        name: the name, without settings.
-        attack: the attack.
-        settings: its delivery.
         searched: the seeds that it was searched on, by family; empty for a fixed attack.
     """
 

@@ -126,7 +126,6 @@ class RuleCheck:
     """A model that judges requests by rules.
 
     Attributes:
-        model: the model that is asked.
         by: ``adapter`` (switched on for the question), ``merged adapter`` (always on), or
             ``prompt`` (the model itself).
         threshold: log-odds above which the answer is yes; None for a prompt.

@@ -69,8 +69,6 @@ class Asked:
     Attributes:
         left: the input that the framework would send.
         sent: that input after a defense that is not a hook of the framework.
-        output: the answer.
-        read: the parsed answer.
     """
 
     left: list[ChatMessage]
@@ -83,16 +81,12 @@ class Session:
     """One episode in a framework: its history, calls, tools' results and outcome.
 
     Args:
-        episode: the staged conversation.
-        settings: the settings of the play.
         live: whether the agent's model plays the history too, over simulated tools.
         distribution: the framework's distribution, whose version is recorded.
 
     Attributes:
-        system: the system message's text.
         tools: all tools that the framework registers: the offered ones, and those that the
             history's calls need.
-        script: the history, request by request.
         pins: the block that a drop-in hook pins; None without the defense.
         summarizes: whether the framework has a summarizer, which it may not call.
     """

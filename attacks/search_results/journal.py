@@ -32,8 +32,6 @@ class Journal:
     """A search's file, and its content.
 
     Attributes:
-        path: the file.
-        settings: the search's settings.
         prompts: the prompts by number, from 1.
         searched: episodes by prompt's number (0 is no attack), family and seed.
         held_out: the same for the final evaluation.

@@ -29,8 +29,6 @@ class Lines:
     """The content of a file.
 
     Attributes:
-        settings: the settings in its header.
-        rows: all complete rows.
         size: bytes up to the end of the last complete row.
         torn: whether an incomplete row follows.
     """

@@ -31,10 +31,8 @@ class SearchSettings(Strict):
     """The settings of one search; equal settings give equal prompts on scripted models.
 
     Attributes:
-        families: the families of the played scenarios.
         agent: model that acts, and summarises unless a role overrides it.
         roles: models by role.
-        strategy: method of proposing prompts.
         random_seed: seed of the genetic strategy, and of an attacker that takes one.
         seed: first variant of the search.
         variants: number of variants of each family that a prompt is played on.
@@ -178,7 +176,6 @@ class Query:
 
     Attributes:
         number: from 1; 0 for no attack.
-        candidate: the prompt.
         trials: one per variant; empty for an empty prompt.
     """
 

@@ -143,7 +143,6 @@ class Joined:
 
     Args:
         folder: The staging folder, which has no files of the user.
-        packages: The parts.
         limit: Size of the complete file in bytes; a part that exceeds it is refused.
     """
 

@@ -46,7 +46,6 @@ class PinList(Exact):
         repository: the repository, such as ``github.com/acme/shop``; None for a list of none.
         revision: a number that each change raises by one.
         owner: the owner's public key, 64 hex digits.
-        pins: the pins in their order.
     """
 
     format: Literal["constraintrot-pins/1"] = "constraintrot-pins/1"

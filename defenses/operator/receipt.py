@@ -48,7 +48,6 @@ class Mailbox:
     """Texts in the order in which they came in.
 
     Args:
-        texts: the texts in it at the start.
         opens_at: the first hook that gets them, such as ``assemble``; any unless given.
     """
 

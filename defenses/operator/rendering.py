@@ -36,7 +36,6 @@ class OperatorBlock(Pins):
     """A channel's state as a block of a context.
 
     Args:
-        channel: the channel.
         report: called with each receipt; by default it goes to Inspect's transcript.
     """
 

@@ -30,12 +30,7 @@ _MARK: Final = re.compile(r" \[([0-9a-f]{16})\](?=\n)")
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """A block as a registry once wrote it.
-
-    Attributes:
-        text: the block, without a line break at its end.
-        mark_at: index of the blank before the id.
-    """
+    """A block as a registry once wrote it."""
 
     text: str
     mark_at: int

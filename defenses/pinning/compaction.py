@@ -25,7 +25,6 @@ class PinnedCompaction(WrappedStrategy):
 
     Args:
         inner: the strategy; it never sees the pinned block.
-        registry: the registry of the pins.
         heading: the line above them.
         judge: decides whether a context still entails a policy, both as texts.
         report: called with each receipt; by default it goes to Inspect's transcript.

@@ -75,7 +75,6 @@ class Placed(NamedTuple, Generic[M]):
     """Messages that hold the pins.
 
     Attributes:
-        messages: the messages to send.
         changed: whether the pins were out of place, or stood elsewhere too.
         removed: the blocks that were taken out.
     """

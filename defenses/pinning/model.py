@@ -60,7 +60,6 @@ class PinnedModel(DeferredModel):
     first call on.
 
     Args:
-        registry: the registry of the pins.
         model: a model or its name; by default the one being evaluated at the call.
         heading: the line above the pins.
         judge: decides whether a context still entails a policy, both as texts.

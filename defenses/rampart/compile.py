@@ -82,11 +82,7 @@ class Plan:
 
 @dataclass(frozen=True, kw_only=True)
 class Compiled(Plan):
-    """A compiled prompt and what it is made of.
-
-    Attributes:
-        prompt: the frames one after another.
-    """
+    """A compiled prompt and what it is made of."""
 
     prompt: str
 
@@ -239,11 +235,7 @@ def _facts(moment: Moment, chosen: Chosen, gated: Sequence[Entry]) -> dict[str, 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result of looking for every pin in a context.
-
-    Attributes:
-        missing: the pins that it does not hold.
-    """
+    """The result of looking for every pin in a context."""
 
     held: bool
     missing: tuple[Block, ...]

@@ -65,12 +65,7 @@ def write(path: str | Path, state: Mapping[str, object], key: bytes) -> None:
 
 
 def read(path: str | Path, key: bytes) -> dict[str, object]:
-    """Return the state of a snapshot after checking its seal.
-
-    Args:
-        path: the file itself, not a link to it.
-        key: the key that it was written with.
-    """
+    """Return the state of a snapshot after checking its seal."""
     _check_key(key)
     try:
         content = contents(path, LARGEST, SnapshotError)

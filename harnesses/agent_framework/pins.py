@@ -48,12 +48,9 @@ def pinned_client(
     them. Middleware and compaction run before the pins are added. A strategy with a token
     budget does not count instructions; reserve ``PinnedBlock.tokens`` for the pins.
 
-    Args:
-        client: a client of the framework; it is not changed, and can serve a summarizer.
-        pins: the registry, or a PinnedBlock made from it.
-        heading: the line above the pins; a PinnedBlock has its own.
-        report: receives each receipt; by default it writes to the logger
-            ``constraintrot.pins`` and the open span; a PinnedBlock has its own.
+    ``client`` is not changed, and can serve a summarizer. A PinnedBlock has a heading and a
+    report of its own; by default receipts go to the logger ``constraintrot.pins`` and the open
+    span.
 
     Raises:
         ParameterError: ``client`` is not a ``BaseChatClient``.

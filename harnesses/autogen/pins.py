@@ -104,13 +104,9 @@ class PinnedContext(ChatCompletionContext):
     counts nor keeps it, and ``save_state`` holds only the conversation. There is no
     ``dump_component``: the operator pins when the agent is made, not a configuration file.
 
-    Args:
-        inner: the context to wrap, of any kind.
-        pins: the registry, or a PinnedBlock over one.
-        heading: the line above the pins, for a registry.
-        report: receives each receipt, for a registry; by default it writes to the logger
-            ``constraintrot.pins`` and AutoGen's span of the agent's run.
-        model_client: if given, its ``remaining_tokens`` must leave room for the pins.
+    The other context is of any kind. If ``model_client`` is given, its ``remaining_tokens``
+    must leave room for the pins. A PinnedBlock has a heading and a report of its own; by
+    default receipts go to the logger ``constraintrot.pins`` and AutoGen's span of the run.
     """
 
     component_config_schema = BaseModel
@@ -162,12 +158,7 @@ class PinnedClient(ChatCompletionClient):
     ``SelectorGroupChat``, the orchestrator of a ``MagenticOneGroupChat``. An agent with this
     client needs no ``PinnedContext``; with both, the pins are there only once.
 
-    Args:
-        inner: the client.
-        pins: the registry, or a PinnedBlock over one.
-        heading: the line above the pins, for a registry.
-        report: receives each receipt, for a registry; by default it writes to the logger
-            ``constraintrot.pins`` and AutoGen's span of the agent's run.
+    The arguments are those of ``PinnedContext``.
     """
 
     component_config_schema = BaseModel

@@ -57,7 +57,6 @@ class Script:
 
     Attributes:
         rules: each rule, by its channel or turn.
-        turns: the turns.
         full: number of the turn whose last reply reports a full window, from 1; 0 for none.
         written: whether the rules of the files are written there.
         delegates: whether a sub-agent is started.

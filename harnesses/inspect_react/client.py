@@ -94,11 +94,7 @@ def infos(session: Session) -> list[ToolInfo]:
 
 
 class Turns:
-    """One run of react(), which gets the requests of a conversation one after the other.
-
-    Args:
-        make: makes the agent, from its ``on_continue``.
-    """
+    """One run of react(), which gets the requests of a conversation one after the other."""
 
     def __init__(self, make: Callable[[Any], Agent]) -> None:
         self._agent = make(self._next)

@@ -64,12 +64,9 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
     own calls are not the agent's requests and stay unchanged. Changes by later middleware
     to the system message or the model are checked when the model is called.
 
-    Args:
-        pins: the registry, or a PinnedBlock made from it.
-        heading: the line above the pins; a PinnedBlock has its own.
-        report: receives each receipt; by default it writes to the logger
-            ``constraintrot.pins``; a PinnedBlock has its own.
-        name: unique in an agent, so a second registry's middleware needs another.
+    The name is unique in an agent, so a second registry's middleware needs another. A
+    PinnedBlock has a heading and a report of its own; by default receipts go to the logger
+    ``constraintrot.pins``.
     """
 
     def __init__(

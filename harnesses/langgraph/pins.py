@@ -78,14 +78,9 @@ def pin_node(
     ``messages`` is refused: its reducer would keep the block in the history, where a
     compaction finds it. Without such a key, call ``pinned`` in the model's node.
 
-    Args:
-        pins: the registry, or a PinnedBlock made from it.
-        key: of the state, holding the messages to send.
-        after: a node that writes the key, to run first in the same step, for a framework
-            with a single hook; its other writes are kept.
-        heading: the line above the pins; a PinnedBlock has its own.
-        report: receives each receipt; by default it writes to the logger
-            ``constraintrot.pins``; a PinnedBlock has its own.
+    ``after`` is a node that writes the key, to run first in the same step, for a framework with
+    a single hook; its other writes are kept. A PinnedBlock has a heading and a report of its
+    own; by default receipts go to the logger ``constraintrot.pins``.
 
     Raises:
         ParameterError: the key is ``messages``.

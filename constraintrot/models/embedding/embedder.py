@@ -136,8 +136,6 @@ class TextEmbedder:
     """Texts to unit vectors; a call embeds searched texts, ``query`` embeds queries.
 
     Attributes:
-        model: the row of Table 1.
-        backend: the name of the backend.
         precision: precision of the weights; None if the backend decides.
     """
 

@@ -40,7 +40,6 @@ class ServerParams:
         weights: The GGUF file.
         context: Context window of each concurrent request, in tokens.
         parallel: Requests that are processed at the same time.
-        threads: CPU threads.
         gpu_layers: Layers to keep on a GPU; 0 for none.
         adapter: A LoRA file for all requests. It has its own server, because a switch of
             adapters drops the conversation's cache; both map the same weights.

@@ -245,10 +245,7 @@ def _refused(asked: str, policy: str | None) -> str:
 def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> str:
     """Return a summary of a transcript, with its policies dropped, kept or weakened.
 
-    Args:
-        texts: the messages' texts.
-        input: the messages.
-        style: ``drop``, ``keep``, ``weaken``, one of ``summarizers`` or a role's.
+    ``style`` is ``drop``, ``keep``, ``weaken``, one of ``summarizers`` or a role's.
     """
     if style in summarizers.SUGGESTIBLE:
         style = summarizers.style(input, style)

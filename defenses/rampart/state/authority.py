@@ -18,7 +18,6 @@ class Grants:
     """The owner and its grants.
 
     Attributes:
-        owner: the id of the owner.
         pinning: by principal that may write, whether it may pin.
         numbers: by principal that ever had a grant, its number in order, from 1.
     """

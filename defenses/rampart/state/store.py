@@ -46,7 +46,6 @@ class Store:
     """Two tiers of blocks, their records, their accesses and the log.
 
     Attributes:
-        label: the registry's name in reports.
         lock: held around every call; re-entrant.
         revision: a number that each mutation raises by one.
         written: number of blocks ever written, for derived names.
