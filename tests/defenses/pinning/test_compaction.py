@@ -44,6 +44,7 @@ from tests.defenses.pinning.conversation import (
     turn,
     whole,
 )
+from tests.harnesses.messages import user
 
 
 def quiet(inner: CompactionStrategy, registry: Registry | None = None) -> PinnedCompaction:
@@ -79,7 +80,7 @@ def test_a_pin_stands_once_and_at_the_same_place_after_five_rounds(
 
 
 def test_without_the_pin_the_same_strategy_loses_it() -> None:
-    contexts = play(Forgetting(), 3, False, [ChatMessageUser(content=POLICY, id="p")])
+    contexts = play(Forgetting(), 3, False, [user(POLICY, id="p")])
     assert POLICY not in whole(contexts[-1])
 
 
@@ -164,7 +165,7 @@ def test_conversations_that_share_a_strategy_do_not_mix() -> None:
     def begin(picture: str) -> list[ChatMessage]:
         image = ContentImage(image=f"data:image/png;base64,{picture}")
         content: list[Content] = [ContentText(text="Work."), image]
-        return [ChatMessageUser(content=content, id=picture, source="input")]
+        return [user(content, id=picture, source="input")]
 
     async def go() -> dict[str, list[ChatMessage]]:
         handlers = {p: compaction(strategy, prefix=begin(p), model=model) for p in ("AAAA", "BBBB")}
@@ -203,7 +204,7 @@ def test_whatever_is_pinned_and_said_the_pins_come_through(
 ) -> None:
     registry = rules(*policies)
     strategy = quiet(Forgetting(), registry)
-    first = [ChatMessageUser(content=text, id=f"x{n}") for n, text in enumerate(said)]
+    first = [user(text, id=f"x{n}") for n, text in enumerate(said)]
     for context in play(strategy, 3, merges, first):
         assert registry.verify(m.text for m in context if m.role == "user").held
         assert whole(context).count(strategy.pins.text) == 1

@@ -107,7 +107,11 @@ def test_weights_of_ones_own_never_get_the_adapter(
 def test_log_probabilities_come_back_where_they_are_asked_for(
     model: Model, servers: FakeServers
 ) -> None:
-    config = {"logprobs": True, "top_logprobs": 5, "extra_body": {"adapter": "rule-judge"}}
+    config: dict[str, Any] = {
+        "logprobs": True,
+        "top_logprobs": 5,
+        "extra_body": {"adapter": "rule-judge"},
+    }
     output = generate(model, **config)
     assert servers.adapted.settings[0]["logprobs"] == 5
     logprobs = output.choices[0].logprobs
