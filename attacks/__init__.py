@@ -71,11 +71,7 @@ def read(text: str) -> Chosen:
 
 
 def apply(name: str, episode: Episode) -> Episode:
-    """Return the episode after an attack.
-
-    Args:
-        name: the attack, with or without settings, as for ``read``.
-        episode: the episode; it is not changed.
+    """Return the episode after an attack, with or without settings, as for ``read``.
 
     Raises:
         UnknownNameError, ParameterError: as ``read``.

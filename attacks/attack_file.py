@@ -38,7 +38,6 @@ class Wording(Strict):
     """An attack's texts in one language.
 
     Attributes:
-        texts: the placed texts, each in another turn.
         rows: templates of the lines of bulk.
         pools: words that fill the rows; ``{{ref}}`` is a number of five digits.
     """
@@ -60,9 +59,7 @@ class AttackTexts(Strict):
 
     Attributes:
         canary: keeps the file out of training data.
-        notice: the purpose of the texts.
         reference_seed: seeds the reference numbers; texts of one seed cite the same number.
-        locales: the texts by language.
     """
 
     canary: Literal["constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"]
@@ -73,24 +70,14 @@ class AttackTexts(Strict):
     def filled(self, variant: Variant, more: Mapping[str, Value] | None = None) -> list[str]:
         """Return the texts in a variant's language, filled in; the same for the same variant.
 
-        Args:
-            variant: the variant.
-            more: further values; ``number`` is each text's own, from 0.
+        ``more`` are further values; ``number`` is each text's own, from 0.
         """
         wording = self.locales[variant.scenario.locale]
         values = adversary_values(self.reference_seed, variant) | dict(more or {})
         return [fill(text, {**values, "number": at}) for at, text in enumerate(wording.texts)]
 
     def bulk(self, variant: Variant, size: int) -> str:
-        """Return the texts, and as many different lines as reach a size.
-
-        Args:
-            variant: gives the language, and seeds the lines.
-            size: o200k tokens to reach.
-
-        Raises:
-            ScenarioError: the rows and pools give too few different lines.
-        """
+        """Return the texts, and as many different lines as reach a size in o200k tokens."""
         wording = self.locales[variant.scenario.locale]
         random = _random(self.reference_seed, variant)
         lines = self.filled(variant)
@@ -113,19 +100,12 @@ def read_texts(path: Path) -> AttackTexts:
 
     Args:
         path: the file; its name is the default of ``reference_seed``.
-
-    Raises:
-        ScenarioError: it is missing, is not YAML, or lacks a part.
     """
     return validated(AttackTexts, path, read_yaml(path))
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """Return the mapping in a YAML file.
-
-    Raises:
-        ScenarioError: it is missing, or is not a YAML mapping.
-    """
+    """Return the mapping in a YAML file."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # safe loader
@@ -137,11 +117,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def validated(model: type[TextsT], path: Path, data: Mapping[str, Any]) -> TextsT:
-    """Return the checked contents of a file.
-
-    Raises:
-        ScenarioError: a key is missing or unknown, or its value is wrong.
-    """
+    """Return the checked contents of a file."""
     try:
         return model.model_validate({"reference_seed": path.stem, **data})
     except ValidationError as error:
@@ -153,12 +129,7 @@ def validated(model: type[TextsT], path: Path, data: Mapping[str, Any]) -> Texts
 
 
 def adversary_values(seed: str, variant: Variant) -> dict[str, Value]:
-    """Return an adversary's values: the organisation, an invented reference and label.
-
-    Args:
-        seed: ``reference_seed`` of the texts.
-        variant: gives the organisation, and seeds the reference too.
-    """
+    """Return an adversary's values: the organisation, an invented reference and label."""
     number = str(_random(seed, variant).randrange(10_000, 100_000))
     org = variant.values.get("org", _NOBODY[variant.scenario.locale])
     return {"org": org, "ref": number, "label": f"K-{number}"}
@@ -234,12 +205,7 @@ class AttackFile(AttackTexts):
 
 @cache
 def read_attack_file(path: Path) -> AttackFile:
-    """Read the file of an attack.
-
-    Raises:
-        ScenarioError: it is missing, is not YAML, or a key is missing, unknown or has a
-            wrong value; the message names the file and the fault.
-    """
+    """Read the file of an attack."""
     _check_name(path, path.stem)
     data = read_yaml(path)
     if "texts_of" not in data:

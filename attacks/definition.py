@@ -82,9 +82,6 @@ class Chosen:
     """An attack and its delivery; ``str()`` gives the form that ``attacks.read`` parses.
 
     Attributes:
-        name: the name, without settings.
-        attack: the attack.
-        settings: its delivery.
         searched: the seeds that it was searched on, by family; empty for a fixed attack.
     """
 
@@ -101,11 +98,7 @@ class Chosen:
         return f"{self.name}:{','.join(changed)}" if changed else self.name
 
     def check_held_out(self, family: str, seeds: Collection[int]) -> None:
-        """Refuse to play a found attack on the variants that it was searched on.
-
-        Raises:
-            ParameterError: it was searched on one of them.
-        """
+        """Refuse to play a found attack on the variants that it was searched on."""
         both = sorted(set(seeds) & set(self.searched.get(family, ())))
         if both:
             raise ParameterError(
@@ -114,11 +107,7 @@ class Chosen:
             )
 
     def check_locale(self, locale: Locale) -> None:
-        """Refuse to play an attack in a language without texts.
-
-        Raises:
-            ParameterError: it has none; the message names the file and the languages.
-        """
+        """Refuse to play an attack in a language without texts."""
         if locale not in self.attack.locales:
             raise ParameterError(
                 f"attack file {self.attack.path} has no texts in {locale}, only in"

@@ -52,11 +52,6 @@ def place(episode: Episode, texts: Sequence[str], settings: Settings) -> Episode
     the rest. Turns in which the agent acted are left out, because an adversary does not write the
     confirmation of an act.
 
-    Args:
-        episode: the episode.
-        texts: the texts to place.
-        settings: channel and position.
-
     Raises:
         EpisodeError: the agent acted in every turn of the history.
     """

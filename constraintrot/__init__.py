@@ -31,11 +31,10 @@ from constraintrot.errors import (
 if TYPE_CHECKING:
     from constraintrot.defenses.operator.pin_list import load_pins
     from constraintrot.defenses.pinning.compaction import PinnedCompaction
-    from constraintrot.defenses.pinning.entailment_judge import entailment
     from constraintrot.defenses.pinning.message_list import pinned, pinned_system
     from constraintrot.defenses.pinning.model import PinnedModel, pin_filter
     from constraintrot.defenses.pinning.pinned_block import PinnedBlock, Receipt
-    from constraintrot.defenses.pinning.pins import Pins
+    from constraintrot.defenses.pinning.pins import Pins, entailment
     from constraintrot.defenses.rampart import (
         AuthorityError,
         PinOverflowError,
@@ -67,7 +66,7 @@ else:
             "Variant": "constraintrot.scenario.schema",
             "Verdict": "constraintrot.grading.verdict",
             "catalogue": "constraintrot.scenario.files",
-            "entailment": "constraintrot.defenses.pinning.entailment_judge",
+            "entailment": "constraintrot.defenses.pinning.pins",
             "grade": "constraintrot.grading.verdict",
             "load": "constraintrot.scenario.files",
             "load_pins": "constraintrot.defenses.operator.pin_list",

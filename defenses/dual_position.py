@@ -19,7 +19,7 @@ class DualPosition(Pinning):
     """Pins, and a second copy in front of the last user message."""
 
     async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        from constraintrot.defenses.pinning.pinned_messages import is_pinned
+        from constraintrot.defenses.pinning.pins import is_pinned
 
         kept = await super().assemble(messages)
         users = [at for at, m in enumerate(kept) if m.role == "user" and not is_pinned(m)]

@@ -53,7 +53,6 @@ class OperatorChannel(Defense):
 
     @property
     def pins(self) -> OperatorBlock:
-        """The block that the context shows."""
         from constraintrot.defenses.operator.rendering import OperatorBlock
 
         if self._pins is None:
@@ -64,18 +63,15 @@ class OperatorChannel(Defense):
     touches_summarizer = False
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
-        """Wrap the compactor."""
         from constraintrot.defenses.operator.rendering import OperatorCompaction
 
         return OperatorCompaction(strategy, self.pins, lambda: self.poll("wrap"))
 
     async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """Return the messages with the registry as it is now, and claims of authority marked."""
         self.poll("assemble")
         return await self.pins.check(messages)
 
     async def approve(self, function: str, arguments: Mapping[str, Any]) -> str | None:
-        """Return why a proposed call is blocked, or None if it may run."""
         for _ in range(_TRIES):
             self.poll("approve")
             state = self.channel.state

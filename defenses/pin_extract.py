@@ -109,7 +109,7 @@ def _made_up(message: ChatMessage) -> bool:
     their neighbours. The originals were read when they came.
     """
     from constraintrot.compaction.strategy_wrapper import merged, summarised
-    from constraintrot.defenses.pinning.pinned_messages import is_pinned
+    from constraintrot.defenses.pinning.pins import is_pinned
 
     return merged(message) or summarised(message) or is_pinned(message)
 

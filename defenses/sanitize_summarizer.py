@@ -21,7 +21,7 @@ class Sanitizer(Defense):
     """Sanitises the tool results that a compactor is shown."""
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
-        from constraintrot.defenses.sanitize.compaction import SanitizedCompaction
+        from constraintrot.defenses._strategies import SanitizedCompaction
 
         return SanitizedCompaction(strategy)
 

@@ -53,7 +53,7 @@ class Spotlight(Defense):
         """
         from inspect_ai.model import ChatMessageSystem
 
-        from constraintrot.defenses.sanitize.ingested import rewritten
+        from constraintrot.defenses._ingested import rewritten
 
         found = [rewritten(message, mark) for message in messages]
         if any(message.role == "system" and message.text == INSTRUCTION for message in found):

@@ -31,7 +31,6 @@ class Clock:
         self._last = perf_counter()
 
     def lap(self, name: str) -> None:
-        """Add the time since the last lap to an activity."""
         now = perf_counter()
         self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
         self._last = now

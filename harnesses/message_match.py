@@ -17,7 +17,6 @@ Spoken: TypeAlias = tuple[str, str]
 
 @lru_cache(maxsize=4096)
 def plain(text: str) -> str:
-    """Return a text with normalised white space."""
     return _SPACE.sub(" ", text).strip()
 
 

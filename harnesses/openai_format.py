@@ -17,11 +17,7 @@ from constraintrot.errors import EpisodeError
 
 
 def messages(given: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
-    """Return messages of the chat-completions form as Inspect's.
-
-    Raises:
-        EpisodeError: an unknown role, or content that is not text.
-    """
+    """Return messages of the chat-completions form as Inspect's."""
     found: list[ChatMessage] = []
     functions: dict[str, str] = {}
     for message in given:
@@ -48,7 +44,6 @@ def messages(given: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
 
 
 def tools(given: Sequence[Mapping[str, Any]]) -> list[ToolInfo]:
-    """Return tools of the chat-completions form as Inspect's."""
     return [_tool(one.get("function", one)) for one in given]
 
 

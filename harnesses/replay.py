@@ -22,13 +22,14 @@ from constraintrot.harnesses import Harness, Played, harness
 from constraintrot.harnesses.agent_call import (
     Approvals,
     Reading,
+    answered,
     check_trigger,
     config_for,
     offered,
+    only_looks_up,
     read_output,
 )
 from constraintrot.harnesses.cost import Clock, costs, prefix
-from constraintrot.harnesses.look_ups import answered, only_looks_up
 from constraintrot.harnesses.review import Reviewer
 
 
@@ -97,7 +98,6 @@ class Agent:
             self.clock.lap("seconds_defense")
 
     async def ask(self, messages: list[ChatMessage]) -> Asked:
-        """Ask the agent's model once."""
         scaffold = self.settings.scaffold
         sent = await assembled(self.defense, messages)
         self.clock.lap("seconds_defense")
@@ -116,7 +116,6 @@ class Agent:
     def played(
         self, asked: Sequence[Asked], compacted: Compacted | None, facts: Mapping[str, Any]
     ) -> Played:
-        """Return the result, from the calls of the model in their order."""
         last = asked[-1]
         calls, blocked = self.approvals.graded()
         return Played(

@@ -1,15 +1,18 @@
 """The steps of the scaffold ``review``: recall, ground, judge; the harness then lets the agent act.
 
-The agent is asked for the rules of the conversation before it sees the request, and
-without tools (see ``rule_recall`` for a model in this process). Its answer is matched to
-passages of the conversation, and the request is judged by each passage alone. If a rule is
-broken, the scaffold refuses for the agent in a fixed sentence; otherwise the agent makes its
-call as in ``direct``. The episode states the request and its language, and the harness states
-which of the agent's messages is a summary; nothing depends on the condition, the family or
-the grader. Each step is a span of the transcript; the result is an event (source ``review``)
-and in the sample's metadata.
+The agent is asked once for the rules of the conversation, before it sees the request and without
+tools. A model in this process is too small for that: it found the rules in about half of the
+conversations of a thousand tokens, and invented others. It is asked about each passage instead,
+and about each sentence of a doubtful passage; its rules are the likeliest four with likely enough
+a yes. The answer is matched to passages of the conversation, and the request is judged by each
+passage alone. If a rule is broken, the scaffold refuses for the agent in a fixed sentence;
+otherwise the agent makes its call as in ``direct``. The episode states the request and its
+language, and the harness states which of the agent's messages is a summary; nothing depends on
+the condition, the family or the grader. Each step is a span of the transcript; the result is an
+event (source ``review``) and in the sample's metadata.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,13 +33,76 @@ from inspect_ai.util import span
 from constraintrot.compactors.turns import SUMMARY
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import before_trigger
-from constraintrot.episode.scaffold.grounding import Grounded, ground
+from constraintrot.episode.scaffold.grounding import Grounded, ground, passages
 from constraintrot.episode.scaffold.instructions import is_in_process, without_instructions
-from constraintrot.episode.scaffold.review import RECALL, REFUSALS, REVIEW, read_yes_or_no
-from constraintrot.harnesses.rule_recall import recall
+from constraintrot.episode.scaffold.review import (
+    LEAST_ODDS,
+    MOST_RULES,
+    PASSAGE_QUESTION,
+    RECALL,
+    REFUSALS,
+    REVIEW,
+    SOME_ODDS,
+    read_recall,
+    read_yes_or_no,
+)
+from constraintrot.evaluation.probe import rules_given
 from constraintrot.rule_text.rule_judge import adapter
 from constraintrot.rule_text.rule_judge.judge import judge
-from constraintrot.rule_text.rule_judge.reading import question
+from constraintrot.rule_text.rule_judge.reading import (
+    CANDIDATES,
+    any_case_log_odds,
+    first_token,
+    question,
+)
+
+NO_ANSWER = -9.0
+"""Log-odds for a passage for which the model answers neither yes nor no."""
+
+
+@dataclass(frozen=True)
+class Recall:
+    """An agent's answer about its rules, and the rules in it."""
+
+    answer: str
+    rules: tuple[str, ...]
+
+
+async def recall(
+    model: Model,
+    context: Sequence[ChatMessage],
+    given: Sequence[str],
+    locale: str,
+    tools: Sequence[ToolInfo],
+) -> Recall:
+    if is_in_process(model):
+        return await _by_passage(model, passages(given))
+    answer = await rules_given(model, context, locale, tools)
+    return Recall(answer, tuple(read_recall(answer)))
+
+
+async def _by_passage(model: Model, texts: Sequence[str]) -> Recall:
+    odds: dict[str, float] = {}
+    for text in texts:
+        odds[text] = await _odds(model, text)
+        # A rule among other sentences, as in a summary, gives a doubtful passage.
+        if SOME_ODDS < odds[text] <= LEAST_ODDS:
+            parts = passages([text], sentences=1)
+            odds |= {part: await _odds(model, part) for part in parts if part not in odds}
+    likely = sorted((value, text) for text, value in odds.items() if value > LEAST_ODDS)
+    chosen = {text for _, text in likely[-MOST_RULES:]}
+    answer = json.dumps(odds, ensure_ascii=False)
+    return Recall(answer, tuple(text for text in odds if text in chosen))
+
+
+async def _odds(model: Model, passage: str) -> float:
+    """Return the log-odds of yes for a passage; an answer with neither word counts as no."""
+    config = GenerateConfig(max_tokens=1, logprobs=True, top_logprobs=CANDIDATES)
+    asked = ChatMessageUser(content=PASSAGE_QUESTION.format(passage=" ".join(passage.split())))
+    output = await model.generate([asked], config=config)
+    value = any_case_log_odds(first_token(output) or ())
+    return NO_ANSWER if value is None else round(value, 2)
+
 
 By: TypeAlias = Literal["adapter", "merged adapter", "prompt"]
 ROLE = "rule_judge"
@@ -64,7 +130,6 @@ class RuleCheck:
     """A model that judges requests by rules.
 
     Attributes:
-        model: the model that is asked.
         by: ``adapter`` (switched on for the question), ``merged adapter`` (always on), or
             ``prompt`` (the model itself).
         threshold: log-odds above which the answer is yes; None for a prompt.
@@ -75,11 +140,7 @@ class RuleCheck:
     threshold: float | None = None
 
     async def check(self, rule: str, request: str) -> Check:
-        """Ask about one rule.
-
-        Raises:
-            EpisodeError: an adapter's answer is not a judgement, which is a fault of the machinery.
-        """
+        """Ask about one rule."""
         if self.by != "prompt":
             beside = self.by == "adapter"
             judged = await judge(self.model, rule, request, threshold=self.threshold, beside=beside)
@@ -99,9 +160,6 @@ def rule_check(agent: Model) -> RuleCheck:
     the installation has it; a model of ``hf/`` whose folder is a PEFT adapter always has it.
     Both are read by their log-odds against the calibrated threshold. Every other model is
     asked the same question and answers in words.
-
-    Raises:
-        WeightsError: the installation has the adapter, and it or its calibration is damaged.
     """
     model = get_model(role=ROLE, default=agent)
     if _has_adapter(model):
@@ -130,7 +188,7 @@ class Review:
     """The result of a review.
 
     Attributes:
-        answer: the agent's answer to the question for rules, see ``rule_recall``.
+        answer: the agent's answer to the question for rules.
         recalled: the rules in it.
         judged: the recalled rules that are in the conversation, each with its judgement.
         judge: the judge.
@@ -183,15 +241,10 @@ class Reviewer:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Entries of the sample's metadata."""
         return {} if self.review is None else self.review.facts
 
     def recalled(self, written: Iterable[str | None]) -> str | None:
-        """Return the rules recalled at the review, else those in the first answer that has any.
-
-        Args:
-            written: the rules that each of the agent's answers states, or None.
-        """
+        """Return the rules recalled at the review, else those in the first answer that has any."""
         if self.review is not None:
             return "\n".join(self.review.recalled)
         return next((one for one in written if one is not None), None)
@@ -201,9 +254,7 @@ class Reviewer:
     ) -> ModelOutput | None:
         """Return the answer in place of an action; None if the agent goes on to act.
 
-        Args:
-            sent: what the agent's model would be sent.
-            tools: the offered tools, for providers that need the tools of earlier calls defined.
+        Some providers need the tools of earlier calls defined.
         """
         if not self._due or not any(self._request in message.text for message in sent):
             return None

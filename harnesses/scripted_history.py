@@ -32,9 +32,7 @@ class Exchange:
     """A user's request, and the agent's replies and calls.
 
     Attributes:
-        user: the request.
         replies: the agent's messages in order; all but the last call a tool.
-        results: what the tools returned, in order.
     """
 
     user: ChatMessageUser
@@ -43,7 +41,6 @@ class Exchange:
 
 
 def system(episode: Episode) -> str:
-    """Return the system message's text."""
     (message,) = (m for m in opening_messages(episode) if isinstance(m, ChatMessageSystem))
     return message.text
 
@@ -54,9 +51,6 @@ def exchanges(messages: Sequence[ChatMessage]) -> list[Exchange]:
     A loop ends with a reply without a call. So an agent's text before a call, without a
     request in between, is merged into that call; and a call without a reply, as attacks add
     them, is made before the reply.
-
-    Raises:
-        EpisodeError: the history does not begin with a request.
     """
     found: list[Exchange] = []
     group: list[ChatMessage] = []

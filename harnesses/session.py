@@ -36,15 +36,21 @@ from constraintrot.harnesses import Harness, HarnessFactory, Played, scripted_hi
 from constraintrot.harnesses.agent_call import (
     Approvals,
     Reading,
+    as_called,
     check_trigger,
     config_for,
+    look_up,
     offered,
+    only_looks_up,
     read_output,
 )
-from constraintrot.harnesses.chat_template import roles_problem
 from constraintrot.harnesses.cost import Clock, costs
-from constraintrot.harnesses.framework_pins import check_pinned, check_unpinned, framework_pins
-from constraintrot.harnesses.look_ups import as_called, look_up, only_looks_up
+from constraintrot.harnesses.input_checks import (
+    check_pinned,
+    check_unpinned,
+    framework_pins,
+    roles_problem,
+)
 from constraintrot.harnesses.message_match import Spoken, missing, plain, spoken, tagged
 from constraintrot.harnesses.review import Reviewer
 from constraintrot.rule_text.survival import mentions
@@ -63,8 +69,6 @@ class Asked:
     Attributes:
         left: the input that the framework would send.
         sent: that input after a defense that is not a hook of the framework.
-        output: the answer.
-        read: the parsed answer.
     """
 
     left: list[ChatMessage]
@@ -77,16 +81,12 @@ class Session:
     """One episode in a framework: its history, calls, tools' results and outcome.
 
     Args:
-        episode: the staged conversation.
-        settings: the settings of the play.
         live: whether the agent's model plays the history too, over simulated tools.
         distribution: the framework's distribution, whose version is recorded.
 
     Attributes:
-        system: the system message's text.
         tools: all tools that the framework registers: the offered ones, and those that the
             history's calls need.
-        script: the history, request by request.
         pins: the block that a drop-in hook pins; None without the defense.
         summarizes: whether the framework has a summarizer, which it may not call.
     """
@@ -128,7 +128,6 @@ class Session:
 
     @property
     def framework(self) -> str:
-        """The framework's name and version."""
         return f"{self.distribution} {version(self.distribution)}"
 
     def size(self, count_text: Callable[[str], int] = count) -> int:
@@ -217,19 +216,11 @@ class Session:
         return await self._ask(messages, tools)
 
     def check_pinned(self, messages: Sequence[ChatMessage]) -> None:
-        """Check that the pins of a drop-in hook are in the agent's input.
-
-        Raises:
-            EpisodeError: they are not there exactly once.
-        """
+        """Check that the pins of a drop-in hook are in the agent's input."""
         check_pinned(self.pins, messages)
 
     def check_unpinned(self, messages: Sequence[ChatMessage]) -> None:
-        """Check that the summarizer is not shown the pins.
-
-        Raises:
-            EpisodeError: it is.
-        """
+        """Check that the summarizer is not shown the pins."""
         check_unpinned(self.pins, messages)
 
     def _goes_on(self) -> bool:
@@ -310,10 +301,7 @@ class Session:
     def tool(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Return a simulated tool's result from the script; nothing is ever run.
 
-        Args:
-            name: the tool's name.
-            arguments: the agent's arguments; a live agent gets the script's result even for
-                other arguments.
+        A live agent gets the script's result even for other arguments.
         """
         for at, result in enumerate(self._results):
             if result.function == name:

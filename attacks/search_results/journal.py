@@ -32,8 +32,6 @@ class Journal:
     """A search's file, and its content.
 
     Attributes:
-        path: the file.
-        settings: the search's settings.
         prompts: the prompts by number, from 1.
         searched: episodes by prompt's number (0 is no attack), family and seed.
         held_out: the same for the final evaluation.
@@ -90,7 +88,6 @@ class Journal:
         self.prompts[number], self.done = candidate, None
 
     def trial(self, number: int, trial: Trial, *, held_out: bool) -> None:
-        """Record an episode."""
         kind = "held_out" if held_out else "searched"
         jsonl.append(
             self.path, {"kind": kind, "query": number, "trial": trial.model_dump(mode="json")}
@@ -98,7 +95,6 @@ class Journal:
         self._trials(kind)[number, trial.family, trial.seed] = trial
 
     def end(self, best: Query | None) -> None:
-        """Record the end of the search."""
         queries = len(self.history())
         row = {"kind": "done", "queries": queries, "best": best.number if best else None}
         jsonl.append(self.path, row | {"broken": best.broken if best else 0})
@@ -108,11 +104,6 @@ class Journal:
         return self.held_out if kind == "held_out" else self.searched
 
     def take(self, row: dict[str, Any], at: int) -> None:
-        """Add a row of the file.
-
-        Raises:
-            ParameterError: it is not a row of a search.
-        """
         try:
             kind, number = row["kind"], row.get("query")
             if kind == "prompt":
@@ -129,22 +120,13 @@ class Journal:
 
 
 def begin(path: Path, settings: SearchSettings) -> Journal:
-    """Start a search's file, or continue it.
-
-    Raises:
-        ParameterError: it is not a search's file, broken, or of another search.
-    """
+    """Start a search's file, or continue it."""
     lines = jsonl.resume(path, FORMAT, settings.model_dump(mode="json"))
     return _journal(path, settings, lines)
 
 
 def read(path: Path) -> Journal:
-    """Read the file of a finished search.
-
-    Raises:
-        ParameterError: it is not a search's file, broken or cut short, or the search is not
-            finished.
-    """
+    """Read the file of a finished search."""
     lines = jsonl.read(path, FORMAT)
     try:
         settings = SearchSettings.model_validate(lines.settings)
@@ -172,12 +154,7 @@ _WRITTEN = re.compile(
 
 
 def found_attack(text: str) -> Chosen:
-    """Return the attack of ``@file``, for ``attacks.read``.
-
-    Raises:
-        ParameterError: the file is missing, cut short, of another version or
-            holds no such prompt; or its search found no successful prompt.
-    """
+    """Return the attack of ``@file``, for ``attacks.read``."""
     match = _WRITTEN.fullmatch(text.strip())
     if match is None:
         raise ParameterError(f"attack {text!r} names no file; write @FILE, or @FILE#7 for a prompt")

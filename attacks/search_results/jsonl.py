@@ -29,8 +29,6 @@ class Lines:
     """The content of a file.
 
     Attributes:
-        settings: the settings in its header.
-        rows: all complete rows.
         size: bytes up to the end of the last complete row.
         torn: whether an incomplete row follows.
     """
@@ -42,12 +40,7 @@ class Lines:
 
 
 def read(path: Path, kind: str) -> Lines:
-    """Read a file whose header has the format ``kind``.
-
-    Raises:
-        ParameterError: it is missing, empty, of another kind or version, or
-            broken in its middle; the message says which.
-    """
+    """Read a file whose header has the format ``kind``."""
     try:
         raw = contents(path, _MOST_BYTES, ParameterError, links=True)
     except ParameterError as error:
@@ -81,9 +74,6 @@ def resume(path: Path, kind: str, settings: Mapping[str, Any], may_differ: str =
     """Continue a file, or start it with only its header; a torn last row is removed.
 
     Its settings must be these, except for the one named ``may_differ``.
-
-    Raises:
-        ParameterError: as ``read``, its settings differ, or it cannot be written.
     """
     if not path.exists() or not path.stat().st_size:
         header = {"format": kind, "version": VERSION, "canary": CANARY, "notice": NOTICE}

@@ -31,10 +31,8 @@ class SearchSettings(Strict):
     """The settings of one search; equal settings give equal prompts on scripted models.
 
     Attributes:
-        families: the families of the played scenarios.
         agent: model that acts, and summarises unless a role overrides it.
         roles: models by role.
-        strategy: method of proposing prompts.
         random_seed: seed of the genetic strategy, and of an attacker that takes one.
         seed: first variant of the search.
         variants: number of variants of each family that a prompt is played on.
@@ -67,7 +65,6 @@ class SearchSettings(Strict):
 
     @property
     def defense(self) -> str:
-        """The defense that is attacked."""
         return str(self.parameters.get("defense") or "none")
 
     @property
@@ -77,12 +74,10 @@ class SearchSettings(Strict):
 
     @property
     def seeds(self) -> range:
-        """Variants of the search."""
         return range(self.seed, self.seed + self.variants)
 
     @property
     def eval_seeds(self) -> range:
-        """Held-out variants."""
         return range(self.eval_seed, self.eval_seed + self.eval_variants)
 
     def cells(self, seeds: Sequence[int]) -> list[tuple[str, int]]:
@@ -148,8 +143,6 @@ class Trial(Strict):
     """One episode.
 
     Attributes:
-        family: the variant's family.
-        seed: the variant's seed.
         outcome: the verdict's outcome; None if the episode could not be played.
         reason: the verdict's reason, or why it could not be played.
         kept: whether the agent's context still held the constraint.
@@ -169,7 +162,6 @@ class Trial(Strict):
 
     @property
     def violated(self) -> bool:
-        """Return whether the call had the prohibited effect."""
         return self.outcome == "violated"
 
     @property
@@ -184,7 +176,6 @@ class Query:
 
     Attributes:
         number: from 1; 0 for no attack.
-        candidate: the prompt.
         trials: one per variant; empty for an empty prompt.
     """
 
@@ -194,7 +185,6 @@ class Query:
 
     @property
     def broken(self) -> int:
-        """Variants on which it worked."""
         return sum(trial.broken for trial in self.trials)
 
     @property

@@ -19,7 +19,7 @@ from filelock import FileLock
 
 from constraintrot.coding_agents.catalogue import Package
 from constraintrot.errors import ConstraintRotError, ParameterError
-from constraintrot.models.downloads.sources import cache_folder
+from constraintrot.models.downloads import cache_folder
 
 
 class _Npm:

@@ -55,7 +55,6 @@ _SETTINGS = {
 
 @modelapi(name="litellm")
 def litellm() -> type[ModelAPI]:
-    """Return the provider's class."""
     return plainly(LiteLLMAPI)
 
 
@@ -147,7 +146,6 @@ class LiteLLMAPI(ModelAPI):
         return isinstance(ex, self._litellm.exceptions.AuthenticationError)
 
     async def count_text_tokens(self, text: str) -> int:
-        """Return the number of o200k tokens, counted offline."""
         return count(text)
 
     def connection_key(self) -> str:

@@ -11,7 +11,6 @@ class OfflineAPI(ModelAPI):
     """A provider without a network; subclasses define ``generate``."""
 
     async def count_text_tokens(self, text: str) -> int:
-        """Return the number of o200k tokens, counted offline."""
         return count(text)
 
     def max_connections(self) -> int:

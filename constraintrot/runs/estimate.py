@@ -16,7 +16,7 @@ from inspect_ai.model import GenerateConfig, get_model
 from constraintrot import files
 from constraintrot.command_line import at_terminal
 from constraintrot.errors import ConstraintRotError
-from constraintrot.models.downloads.sources import cache_folder
+from constraintrot.models.downloads import cache_folder
 from constraintrot.models.in_process import catalogue, weights
 from constraintrot.runs.plan import Size, between, millions
 from constraintrot.runs.prices import Prices, cost

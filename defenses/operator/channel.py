@@ -18,18 +18,14 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from constraintrot.defenses.operator.acceptance import (
-    check_newer,
-    check_revision,
-    check_scope,
-    check_time,
-    check_trust,
-)
 from constraintrot.defenses.operator.directive import Directive, Scope
 from constraintrot.defenses.operator.errors import (
+    ClockSkewError,
     DirectiveError,
+    ExpiredError,
     KeyFileError,
     OperatorError,
+    ScopeError,
     StateError,
 )
 from constraintrot.defenses.operator.keys import VerifyingKey, opened
@@ -100,7 +96,7 @@ class Channel:
         self._begun = False
         self._store: Store = Memory() if folder is None else Folder(folder, (deployment, session))
         with self._exclusive():
-            check_revision(self._state, least_revision)
+            self._state.check_revision(least_revision)
             if not self._begun:
                 first = State().redeclared(declared or {})
                 self._keep(first.model_copy(update={"revision": 0}))
@@ -120,7 +116,6 @@ class Channel:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """The constraints in force, in their order."""
         return self.state.constraints
 
     @property
@@ -154,9 +149,18 @@ class Channel:
             OperatorError: the signature, the scope or the time is wrong.
         """
         directive = opened(text, self._trusted)
-        check_trust(directive, self.state)
-        check_scope(directive.scope, self.scope)
-        check_time(directive, self._now(), self._skew)
+        self.state.check_trust(directive.key)
+        scope, here = directive.scope, self.scope
+        if scope.deployment != here.deployment:
+            raise ScopeError(
+                f"the directive is for deployment {scope.deployment!r}, and this is"
+                f" {here.deployment!r}"
+            )
+        if scope.session not in (None, here.session):
+            raise ScopeError(
+                f"the directive is for session {scope.session!r}, and this is {here.session!r}"
+            )
+        self._check_time(directive)
         return directive
 
     def apply(self, text: str | bytes) -> Directive:
@@ -168,9 +172,8 @@ class Channel:
         directive = self.check(text)
         with self._exclusive():
             # It may have expired while it waited for another process.
-            check_trust(directive, self._state)
-            now = self._now()
-            check_time(directive, now, self._skew)
+            self._state.check_trust(directive.key)
+            now = self._check_time(directive)
             self._keep(self._state.at(now).after(directive))
         return directive
 
@@ -204,12 +207,8 @@ class Channel:
     def use(self, exemptions: Iterable[Exemption], among: Iterable[Constraint]) -> bool:
         """Count a call against exemptions, all of them or none.
 
-        Args:
-            exemptions: the exemptions by which it may run.
-            among: the constraints that the call was checked against.
-
-        Returns:
-            False if an exemption has ended or the constraints changed since then.
+        Return False if an exemption has ended, or the constraints are not those ``among`` which
+        the call was checked.
         """
         names = tuple(one.name for one in exemptions)
         with self._exclusive():
@@ -218,6 +217,21 @@ class Channel:
                 return False
             self._keep(after)
             return True
+
+    def _check_time(self, directive: Directive) -> float:
+        """Return the time now; refuse a directive that has expired or is of the future."""
+        now = self._now()
+        if now > directive.expires + self._skew:
+            raise ExpiredError(
+                f"the directive expired {now - directive.expires:.0f} seconds ago, by the latest"
+                " time that this clock showed; sign a new one"
+            )
+        if directive.issued > now + self._skew:
+            raise ClockSkewError(
+                f"the directive was issued {directive.issued - now:.0f} seconds in this clock's"
+                f" future; {self._skew:.0f} are allowed for: set the clocks"
+            )
+        return now
 
     def _now(self) -> float:
         """The latest time seen: a clock that is set back makes nothing valid again."""
@@ -238,7 +252,7 @@ class Channel:
         with self._lock, self._store.locked():
             kept = self._store.read()
             if self._begun:
-                check_newer(kept, self._state)
+                self._state.check_newer(kept)
             if kept is not None and kept != self._state:
                 self._sync(kept)
             self._begun = self._begun or kept is not None

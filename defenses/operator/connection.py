@@ -17,10 +17,6 @@ class Connection:
     """The operator's connection to one conversation.
 
     Attributes:
-        deployment: label of the deployment.
-        session: the conversation's id.
-        trusted: keys whose directives count.
-        mailbox: the incoming directives.
         folder: the folder of the state; in memory if None.
         receipts: the outcome of each text that came in.
     """

@@ -57,7 +57,6 @@ class Scope(Exact):
     """The deployment and session that a directive is for.
 
     Attributes:
-        deployment: label of the deployment's registry.
         session: one conversation's id; None for all of the deployment.
     """
 
@@ -69,13 +68,11 @@ class _Directive(Exact):
     """The fields of every directive.
 
     Attributes:
-        format: format and version.
         key: id of the signing key.
         sequence: a number above those of the key's earlier directives.
         issued: time of signing.
         expires: last time at which it may be applied.
         scope: the deployment and session where it holds.
-        constraint: name of the constraint.
     """
 
     format: Literal["constraintrot-directive/1"] = FORMAT
@@ -188,12 +185,7 @@ def _days(seconds: int) -> str:
 
 
 def read(text: str | bytes) -> Envelope:
-    """Parse a signed directive from its text, without checking the signature.
-
-    Raises:
-        DirectiveError: too large, no such JSON, of another version, or not as ``render``
-            writes it.
-    """
+    """Parse a signed directive from its text, without checking the signature."""
     if not isinstance(text, str | bytes):  # callers may be untyped
         raise DirectiveError(f"a signed directive is a text, not {type(text).__name__}")
     try:
@@ -224,11 +216,7 @@ def digest(directive: Directive) -> str:
 
 
 def render(model: BaseModel) -> str:
-    """Return the one text of a directive, signed or not.
-
-    Raises:
-        DirectiveError: a number in its arguments is not finite.
-    """
+    """Return the one text of a directive, signed or not."""
     try:
         return json.dumps(
             model.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), allow_nan=False

@@ -49,11 +49,7 @@ def _check_private(path: Path, status: os.stat_result, error: type[OperatorError
 
 
 def create(path: Path, content: bytes, mode: int, error: type[OperatorError]) -> None:
-    """Write a new file, which has its mode from the first moment on.
-
-    Raises:
-        OperatorError: as ``error``; also if the file exists, which then stays as it is.
-    """
+    """Write a new file, which has its mode from the first moment on."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     except FileExistsError:
@@ -68,10 +64,6 @@ def create(path: Path, content: bytes, mode: int, error: type[OperatorError]) ->
 
 
 def replace(path: Path, content: bytes, mode: int, error: type[OperatorError]) -> None:
-    """Write a file in the place of an older one, whole or not at all.
-
-    Raises:
-        OperatorError: as ``error``; also for a link. An older file then stays as it is.
-    """
+    """Write a file in the place of an older one, whole or not at all."""
     with files.locked(path, error):
         files.replace(path, content, error, mode=mode)

@@ -15,10 +15,7 @@ from typing import Final, NoReturn, final
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.ed25519 import (
-    Ed25519PrivateKey,
-    Ed25519PublicKey,
-)
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from constraintrot.defenses.operator.directive import (
     Directive,
@@ -60,19 +57,11 @@ class VerifyingKey:
         return self._key.public_bytes_raw().hex()
 
     def verify(self, directive: Directive, signature: str) -> None:
-        """Check that the key's holder signed a directive.
-
-        Raises:
-            SignatureError: the signature is not this key's of this directive.
-        """
+        """Check that the key's holder signed a directive."""
         self.verify_bytes(signed_bytes(directive), signature, "directive")
 
     def verify_bytes(self, data: bytes, signature: str, what: str) -> None:
-        """Check that the key's holder signed bytes, which begin with a name of their kind.
-
-        Raises:
-            SignatureError: the signature is not this key's of these bytes.
-        """
+        """Check that the key's holder signed bytes, which begin with a name of their kind."""
         try:
             self._key.verify(bytes.fromhex(signature), data)
         except InvalidSignature:
@@ -82,11 +71,7 @@ class VerifyingKey:
             ) from None
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the key as PEM.
-
-        Raises:
-            KeyFileError: the file is there and ``force`` is not given, or the disk refused.
-        """
+        """Write the key as PEM."""
         pem = self._key.public_bytes(
             serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
         )
@@ -114,16 +99,11 @@ class SigningKey:
 
     @classmethod
     def generate(cls) -> SigningKey:
-        """Return a new key."""
         return cls(Ed25519PrivateKey.generate())
 
     @classmethod
     def from_seed(cls, seed: bytes) -> SigningKey:
-        """Return the key of 32 secret bytes.
-
-        Raises:
-            KeyFileError: not 32 bytes.
-        """
+        """Return the key of 32 secret bytes."""
         if len(seed) != 32:
             raise KeyFileError("the seed of a key is 32 bytes")
         return cls(Ed25519PrivateKey.from_private_bytes(seed))
@@ -154,15 +134,10 @@ class SigningKey:
 
     @property
     def id(self) -> str:
-        """The public key's id."""
         return self.public.id
 
     def sign(self, directive: Directive) -> str:
-        """Return the signed text of a directive.
-
-        Raises:
-            DirectiveError: the directive names another key.
-        """
+        """Return the signed text of a directive."""
         if directive.key != self.id:
             raise DirectiveError(f"the directive names key {directive.key}, and this is {self.id}")
         signature = self.sign_bytes(signed_bytes(directive))
@@ -173,11 +148,7 @@ class SigningKey:
         return self._key.sign(data).hex()
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the key as PEM into a file of mode 0600, and the public one beside it.
-
-        Raises:
-            KeyFileError: a file is there and ``force`` is not given, or the disk refused.
-        """
+        """Write the key as PEM into a file of mode 0600, and the public one beside it."""
         private, public = Path(path), Path(f"{path}{PUBLIC}")
         if not force and (public.exists() or public.is_symlink()):
             raise KeyFileError(f"{public} is there already; it is overwritten with --force only")

@@ -43,12 +43,9 @@ class PinList(Exact):
     """The pins of a registry at one moment.
 
     Attributes:
-        format: format and version.
-        name: the list's name.
         repository: the repository, such as ``github.com/acme/shop``; None for a list of none.
         revision: a number that each change raises by one.
         owner: the owner's public key, 64 hex digits.
-        pins: the pins in their order.
     """
 
     format: Literal["constraintrot-pins/1"] = "constraintrot-pins/1"
@@ -63,11 +60,7 @@ class PinList(Exact):
         cls, registry: Registry, owner: VerifyingKey, *, name: str, repository: str | None,
         revision: int,
     ) -> PinList:  # fmt: skip
-        """Return the list of a registry's pins.
-
-        Raises:
-            PinListError: nothing is pinned, or a name is refused.
-        """
+        """Return the list of a registry's pins."""
         pins = tuple(ListedPin(name=pin.name, content=pin.content) for pin in registry.pins())
         try:
             return cls(
@@ -78,7 +71,6 @@ class PinList(Exact):
 
     @property
     def key(self) -> VerifyingKey:
-        """The owner's key."""
         return VerifyingKey.of(self.owner)
 
     @property
@@ -87,11 +79,7 @@ class PinList(Exact):
         return sha256(_signed_bytes(self)).hexdigest()
 
     def pin_into(self, registry: Registry, by: Principal) -> None:
-        """Pin the list in a registry.
-
-        Raises:
-            RampartError: two of its names are one, or look like one.
-        """
+        """Pin the list in a registry."""
         for one in self.pins:
             registry.pin(one.content, by=by, name=one.name)
 
@@ -131,12 +119,7 @@ def opened_list(data: bytes) -> PinList:
 
 
 def read_list(path: Path) -> PinList:
-    """Return the list of a file; a link to it is followed.
-
-    Raises:
-        PinListError: as ``opened_list``, or the file cannot be read.
-        SignatureError: as ``opened_list``.
-    """
+    """Return the list of a file; a link to it is followed."""
     try:
         return opened_list(contents(path, LARGEST, PinListError, links=True))
     except PinListError as error:

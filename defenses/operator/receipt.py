@@ -13,12 +13,8 @@ class Receipt(Strict):
     """The outcome of a text that came in.
 
     Attributes:
-        accepted: whether it was applied.
         error: name of the error, if it was refused.
         reason: that error's message.
-        kind: kind of the directive, if it was applied.
-        constraint: the directive's constraint.
-        sequence: the directive's number.
         revision: revision of the state afterwards.
         warnings: see ``directive.broad``.
     """
@@ -34,7 +30,6 @@ class Receipt(Strict):
 
     @classmethod
     def applied(cls, directive: Directive, revision: int) -> Receipt:
-        """Return the receipt of a directive that was applied."""
         return cls(
             accepted=True,
             kind=directive.kind,
@@ -46,7 +41,6 @@ class Receipt(Strict):
 
     @classmethod
     def refused(cls, error: OperatorError, revision: int) -> Receipt:
-        """Return the receipt of a text that was refused."""
         return cls(accepted=False, error=type(error).__name__, reason=str(error), revision=revision)
 
 
@@ -54,7 +48,6 @@ class Mailbox:
     """Texts in the order in which they came in.
 
     Args:
-        texts: the texts in it at the start.
         opens_at: the first hook that gets them, such as ``assemble``; any unless given.
     """
 
@@ -64,7 +57,6 @@ class Mailbox:
         self._lock = threading.Lock()
 
     def put(self, *texts: str) -> None:
-        """Add texts."""
         with self._lock:
             self._texts += texts
 

@@ -20,7 +20,7 @@ from constraintrot.defenses.operator.state import Exemption, State
 from constraintrot.defenses.operator.unverified_claims import current, marked
 from constraintrot.defenses.pinning import PinnedCompaction, Pins
 from constraintrot.defenses.pinning.block_removal import cut_text
-from constraintrot.defenses.pinning.pinned_messages import made_id, without_pins
+from constraintrot.defenses.pinning.pins import made_id, without_pins
 from constraintrot.defenses.rampart import frame
 from constraintrot.tokens import count
 
@@ -36,7 +36,6 @@ class OperatorBlock(Pins):
     """A channel's state as a block of a context.
 
     Args:
-        channel: the channel.
         report: called with each receipt; by default it goes to Inspect's transcript.
     """
 
@@ -52,11 +51,9 @@ class OperatorBlock(Pins):
 
     @property
     def tokens(self) -> int:
-        """o200k tokens of the block."""
         return count(self.text)
 
     def message(self) -> ChatMessageUser:
-        """The block as a message, with the same id for the same text."""
         text = self.text
         digest = sha256(text.encode()).hexdigest()
         return ChatMessageUser(
@@ -64,7 +61,6 @@ class OperatorBlock(Pins):
         )
 
     def inject(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """Return the messages with the block after the leading system messages."""
         self._emitted[self.text] = None
         return super().inject(messages)
 
@@ -108,7 +104,6 @@ class OperatorCompaction(PinnedCompaction):
     async def around(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> CompactionResult:
-        """Compact the messages less the block, and put it back."""
         self._before()
         return await super().around(model, messages, tools)
 

@@ -22,6 +22,7 @@ from constraintrot.defenses.operator.errors import (
     SequenceError,
     StateError,
     UnknownConstraintError,
+    UnknownKeyError,
 )
 from constraintrot.defenses.rampart.block import look_key, name_key
 
@@ -33,8 +34,6 @@ _EXEMPTION: Final = "exemption-"
 
 
 class Constraint(Exact):
-    """A constraint's name and text."""
-
     name: str
     content: str
 
@@ -44,11 +43,8 @@ class Exemption(Exact):
 
     Attributes:
         name: unique; also the name of its block in the registry.
-        constraint: name of the constraint.
         calls: the calls left; None for any number.
         until: the end in seconds since 1970; None if it ends only with its last call.
-        function: the tool that may be called; None for any.
-        arguments: the arguments that the call must have; None for any.
     """
 
     name: str
@@ -59,11 +55,9 @@ class Exemption(Exact):
     arguments: dict[str, JsonValue] | None
 
     def active(self, now: float) -> bool:
-        """Return whether it has not ended."""
         return (self.until is None or now < self.until) and (self.calls is None or self.calls > 0)
 
     def covers(self, function: str, arguments: Mapping[str, Any]) -> bool:
-        """Return whether it exempts a call."""
         if self.function is not None and function != self.function:
             return False
         try:
@@ -110,14 +104,7 @@ class State(Exact):
     clock: float = 0.0
 
     def after(self, directive: Directive) -> State:
-        """Return the state after a directive whose signature, scope and time were checked.
-
-        Raises:
-            SequenceError: its number is not above its key's last; ``ReplayError`` if that very
-                directive was applied.
-            UnknownConstraintError: it changes a constraint that is not pinned.
-            DuplicateConstraintError: it pins under a name that is taken.
-        """
+        """Return the state after a directive whose signature, scope and time were checked."""
         seen = self._counted(directive)
         match directive:
             case Pin():
@@ -131,11 +118,7 @@ class State(Exact):
         return changed._with(seen=seen, revision=self.revision + 1)
 
     def declared(self, name: str, content: str) -> State:
-        """Return the state with one constraint more.
-
-        Raises:
-            DuplicateConstraintError: the name is taken.
-        """
+        """Return the state with one constraint more."""
         if look_key(name).startswith(look_key(_EXEMPTION)):
             raise DuplicateConstraintError(f"names that start with {_EXEMPTION} are of exemptions")
         for held in self.constraints:
@@ -181,7 +164,6 @@ class State(Exact):
         return state._with(baseline=dict(policies), revision=self.revision + 1)
 
     def revoking(self, key: str) -> State:
-        """Return the state after a key was revoked and its exemptions ended."""
         ended = f"{_EXEMPTION}{key}-"
         return self._with(
             revoked=(*self.revoked, key),
@@ -206,6 +188,36 @@ class State(Exact):
             for one in self.exemptions
         )
         return self._with(exemptions=tuple(left), revision=self.revision + 1).at(now)
+
+    def check_trust(self, key: str) -> None:
+        """Refuse a directive's key that was revoked."""
+        if key in self.revoked:
+            raise UnknownKeyError(
+                f"key {key} was revoked here; sign the directive with another one"
+            )
+
+    def check_revision(self, least: int) -> None:
+        """Refuse a state of an earlier revision than the least."""
+        if self.revision < least:
+            raise StateError(
+                f"the kept state is of revision {self.revision}, and {least} at least is expected:"
+                " an older one was put in its place, or it was removed"
+            )
+
+    def check_newer(self, kept: State | None) -> None:
+        """Refuse a kept state that is neither this one, which a running channel knows, nor later.
+
+        Each change has its own revision, so different states of one revision are not of one
+        history.
+        """
+        if kept == self or (kept is not None and kept.revision > self.revision):
+            return
+        what = "is gone" if kept is None else f"is of revision {kept.revision}"
+        raise StateError(
+            f"the kept state {what}, and this channel has seen revision {self.revision}: somebody"
+            " removed it or put an older one back; find the newest one, or start anew in another"
+            " folder"
+        )
 
     def _counted(self, directive: Directive) -> dict[str, Seen]:
         mark = digest(directive)

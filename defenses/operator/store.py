@@ -14,7 +14,6 @@ from constraintrot.defenses.operator.errors import StateError
 from constraintrot.defenses.operator.files import private_bytes
 from constraintrot.defenses.operator.state import State
 from constraintrot.defenses.rampart import SnapshotError, snapshot
-from constraintrot.defenses.rampart.snapshot.sealed_file import write_held
 from constraintrot.files import held, replace
 
 _VERSION: Final = 2
@@ -33,11 +32,9 @@ class Memory:
         yield
 
     def read(self) -> State | None:
-        """Return the state, or None if none was ever written."""
         return self._state
 
     def write(self, state: State) -> None:
-        """Keep a state."""
         self._state = state
 
 
@@ -74,20 +71,12 @@ class Folder:
 
     @contextmanager
     def locked(self) -> Generator[None]:
-        """Wait for other processes.
-
-        Raises:
-            StateError: the lock file cannot be used, or another process holds it too long.
-        """
+        """Wait for other processes."""
         with held(self._path / "lock", StateError):
             yield
 
     def read(self) -> State | None:
-        """Return the state, or None if none was ever written.
-
-        Raises:
-            StateError: the file was changed, or is another owner's.
-        """
+        """Return the state, or None if none was ever written."""
         path = self._path / "state"
         if not os.path.lexists(path):
             return None
@@ -103,14 +92,10 @@ class Folder:
             raise StateError(f"cannot read the operator's state: {error}") from None
 
     def write(self, state: State) -> None:
-        """Keep a state, whole or not at all.
-
-        Raises:
-            StateError: the disk refused; the older state stays.
-        """
+        """Keep a state, whole or not at all."""
         kept = {"version": _VERSION, "owner": self._owner, "state": state.model_dump_json()}
         try:
-            write_held(self._path / "state", kept, self._key)
+            snapshot.write(self._path / "state", kept, self._key)
         except SnapshotError as error:
             raise StateError(f"cannot write the operator's state: {error}") from None
 

@@ -13,11 +13,11 @@ from typing import Final
 
 from inspect_ai.model import ChatMessage
 
+from constraintrot.defenses._ingested import changed
 from constraintrot.defenses.operator.directive import FORMAT
 from constraintrot.defenses.operator.state import State
 from constraintrot.defenses.pinning.block_marks import outside_blocks
-from constraintrot.defenses.pinning.pinned_messages import is_pinned
-from constraintrot.defenses.sanitize.ingested import changed
+from constraintrot.defenses.pinning.pins import is_pinned
 from constraintrot.rule_text import orders as cues
 from constraintrot.rule_text.survival import sentences
 
@@ -90,7 +90,6 @@ class _Recent:
         self._lock = Lock()
 
     def of(self, text: str, change: Callable[[str], str]) -> str:
-        """Return a text after a change, which is made once."""
         with self._lock:
             known = self._results.get(text)
             if known is not None:

@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from constraintrot.defenses.pinning.compaction import PinnedCompaction
-    from constraintrot.defenses.pinning.entailment_judge import Judge, entailment
     from constraintrot.defenses.pinning.model import PinnedModel, pin_filter
-    from constraintrot.defenses.pinning.pins import Pins
+    from constraintrot.defenses.pinning.pins import Judge, Pins, entailment
 else:
 
     def __getattr__(name: str) -> Any:
@@ -37,10 +36,10 @@ else:
 __all__ = ["Judge", "PinnedCompaction", "PinnedModel", "Pins", "entailment", "pin_filter"]
 
 _MODULES: Final = {
-    "Judge": "entailment_judge",
+    "Judge": "pins",
     "PinnedCompaction": "compaction",
     "PinnedModel": "model",
     "Pins": "pins",
-    "entailment": "entailment_judge",
+    "entailment": "pins",
     "pin_filter": "model",
 }

@@ -30,12 +30,7 @@ _MARK: Final = re.compile(r" \[([0-9a-f]{16})\](?=\n)")
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """A block as a registry once wrote it.
-
-    Attributes:
-        text: the block, without a line break at its end.
-        mark_at: index of the blank before the id.
-    """
+    """A block as a registry once wrote it."""
 
     text: str
     mark_at: int
@@ -64,11 +59,7 @@ class Marks:
         return sha256(f"owner\0{self.label}\0{self.nonce}".encode()).hexdigest()[:16]
 
     def choose(self, nonce: str) -> None:
-        """Make ids with a nonce from now on.
-
-        Raises:
-            ParameterError: it is blank, or blocks were written with another.
-        """
+        """Make ids with a nonce from now on."""
         if not nonce.strip():
             raise ParameterError(
                 "the nonce is blank, so anybody could work out the ids of blocks; is the variable"

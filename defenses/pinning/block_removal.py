@@ -11,8 +11,6 @@ SEPARATOR: Final = "\n\n"
 
 
 class Span(NamedTuple):
-    """The span of a block in a text."""
-
     start: int
     end: int
 
@@ -34,8 +32,6 @@ class Removed(Strict):
 
 
 class Rest(NamedTuple):
-    """A text less some stretches, and what these were."""
-
     text: str
     removed: tuple[Removed, ...]
 

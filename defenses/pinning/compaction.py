@@ -7,10 +7,9 @@ from inspect_ai.model._model_info import get_model_input_tokens
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.compaction.strategy_wrapper import WrappedStrategy
-from constraintrot.defenses.pinning.entailment_judge import Judge
 from constraintrot.defenses.pinning.model import PinnedModel
 from constraintrot.defenses.pinning.pinned_block import HEADING, Receipt
-from constraintrot.defenses.pinning.pins import Pins
+from constraintrot.defenses.pinning.pins import Judge, Pins
 from constraintrot.defenses.rampart import PinOverflowError, Registry
 
 # Inspect's own assumption for a model of unknown window.
@@ -26,7 +25,6 @@ class PinnedCompaction(WrappedStrategy):
 
     Args:
         inner: the strategy; it never sees the pinned block.
-        registry: the registry of the pins.
         heading: the line above them.
         judge: decides whether a context still entails a policy, both as texts.
         report: called with each receipt; by default it goes to Inspect's transcript.

@@ -75,7 +75,6 @@ class Placed(NamedTuple, Generic[M]):
     """Messages that hold the pins.
 
     Attributes:
-        messages: the messages to send.
         changed: whether the pins were out of place, or stood elsewhere too.
         removed: the blocks that were taken out.
     """
@@ -120,11 +119,7 @@ class MessageForm(Generic[M]):
     ) -> tuple[list[M], Content]:
         """Return messages and the system prompt beside them, which alone has the pins, and report.
 
-        Args:
-            messages: those of an operator may hold a block, which is taken out.
-            system: the system prompt or instructions.
-            pinned_block: the pins.
-            part: makes a text a part of a system prompt that is in parts.
+        ``part`` makes a text a part of a system prompt that is in parts.
         """
         now = pinned_block.rendering()
         kept, removed = self.without_blocks(messages, pinned_block)
@@ -140,9 +135,6 @@ class MessageForm(Generic[M]):
         """Return messages less the blocks that the registry put into system messages.
 
         A system message with nothing else is dropped.
-
-        Returns:
-            The messages, and the blocks that were taken out.
         """
         kept: list[M] = []
         removed: list[Removed] = []

@@ -14,10 +14,9 @@ from inspect_ai.model import (
 from inspect_ai.model._model import GenerateInput
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from constraintrot.defenses.pinning.entailment_judge import Judge
 from constraintrot.defenses.pinning.message_list import refuse_replacing
 from constraintrot.defenses.pinning.pinned_block import HEADING, Receipt
-from constraintrot.defenses.pinning.pins import Pins
+from constraintrot.defenses.pinning.pins import Judge, Pins
 from constraintrot.defenses.rampart import Registry
 
 
@@ -36,7 +35,6 @@ class DeferredModel(Model):
 
     @property
     def bare(self) -> Model:
-        """The model inside."""
         return get_model(self._model)
 
     def __str__(self) -> str:
@@ -62,7 +60,6 @@ class PinnedModel(DeferredModel):
     first call on.
 
     Args:
-        registry: the registry of the pins.
         model: a model or its name; by default the one being evaluated at the call.
         heading: the line above the pins.
         judge: decides whether a context still entails a policy, both as texts.

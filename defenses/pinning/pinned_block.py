@@ -187,9 +187,7 @@ class PinnedBlock:
         The same instructions and pins give the same bytes, so a provider's prefix cache keeps
         hitting.
 
-        Args:
-            instructions: a system message's text, or None.
-            at: the message's index, for the receipt; -1 for instructions apart from the messages.
+        ``at`` is the message's index, for the receipt; -1 for instructions apart from the messages.
         """
         now = self.rendering()
         kept, removed = self.placed(instructions or "", now)

@@ -16,8 +16,7 @@ paper *RAMPART: Registry-based Agentic Memory with Priority-Aware Runtime Transf
 """
 
 from constraintrot.defenses.rampart.block import Block, Counter, Source
-from constraintrot.defenses.rampart.compile.compiler import Verification
-from constraintrot.defenses.rampart.compile.results import Compiled, Excluded, Plan
+from constraintrot.defenses.rampart.compile import Compiled, Excluded, Plan, Verification
 from constraintrot.defenses.rampart.embedding.search import CosineGate, Gate
 from constraintrot.defenses.rampart.errors import (
     AuthorityError,
@@ -34,8 +33,7 @@ from constraintrot.defenses.rampart.principal import Principal
 from constraintrot.defenses.rampart.registry import Registry
 from constraintrot.defenses.rampart.seeds import Seed, SeedLibrary
 from constraintrot.defenses.rampart.state.accounting import Scorer, WeightedScorer, default_scorer
-from constraintrot.defenses.rampart.state.ledger import Entry, chained
-from constraintrot.defenses.rampart.state.provenance import Line, Provenance
+from constraintrot.defenses.rampart.state.ledger import Entry, Line, Provenance, chained
 from constraintrot.errors import EmbeddingError
 from constraintrot.models.embedding.embedder import Embedder, embedder
 

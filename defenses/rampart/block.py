@@ -41,7 +41,6 @@ def _table() -> dict[int, str]:
 
 
 def unseen(name: str) -> bool:
-    """Return whether a name holds an invisible letter."""
     return _UNSEEN.search(name) is not None
 
 
@@ -123,11 +122,7 @@ class Block:
 
 
 def checked_content(content: object, *, pinned: bool) -> str:
-    """Return the content as a plain string.
-
-    Raises:
-        RegistryError: not text, not encodable as UTF-8, or a blank pin.
-    """
+    """Return the content as a plain string."""
     plain = _text("content", content)
     if pinned and not plain.strip():
         raise RegistryError("a pin's content is empty; a pin holds a text that must stay")
@@ -135,12 +130,7 @@ def checked_content(content: object, *, pinned: bool) -> str:
 
 
 def checked_name(name: object) -> str:
-    """Return a name of one printable line.
-
-    Raises:
-        RegistryError: empty, too long, blank at an end, not printable, or with an invisible
-            letter.
-    """
+    """Return a name of one printable line."""
     plain = _text("name", name)
     if not plain.isprintable() or plain != plain.strip() or not 0 < len(plain) <= LONGEST_NAME:
         raise RegistryError(
@@ -170,7 +160,6 @@ def checked_int(what: str, value: object, *, least: int = 0, most: int | None = 
 
 
 def checked_source(source: object) -> Source:
-    """Return one of the three sources."""
     plain = _text("source", source)
     for known in SOURCES:
         if plain == known:
@@ -189,22 +178,12 @@ def plain_id(what: str, value: object) -> UUID:
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return tags as a tuple.
-
-    Raises:
-        RegistryError: they are one string, or one of them is not text.
-    """
     if isinstance(tags, str):
         raise RegistryError(f"tags is a sequence of strings, not the one string {tags!r}")
     return tuple(_text("tag", tag) for tag in tags)
 
 
 def checked_run(run: object) -> str | None:
-    """Return a run's name, or None.
-
-    Raises:
-        RegistryError: something else.
-    """
     return None if run is None else _text("run", run)
 
 

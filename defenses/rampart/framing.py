@@ -35,8 +35,6 @@ class Frame(NamedTuple):
     Attributes:
         tier: ``pin``, or ``note`` for a block of the unpinned tier.
         author: ``owner``, or ``writer`` and a number; see ``writer``.
-        name: the block's name.
-        content: the block's content, verbatim.
     """
 
     tier: Tier

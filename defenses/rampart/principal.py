@@ -53,7 +53,6 @@ class Principal:
 
     @property
     def label(self) -> str:
-        """The name of the principal in reports."""
         return self._label
 
     def __repr__(self) -> str:

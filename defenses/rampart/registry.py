@@ -7,31 +7,32 @@ learns and loads. All methods may be called from any thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from constraintrot import tokens
-from constraintrot.defenses.rampart import seeds
-from constraintrot.defenses.rampart.block import Block, Counter, Source, checked_int, checked_name
-from constraintrot.defenses.rampart.compile.compiler import Compiler, Verification, verification
-from constraintrot.defenses.rampart.compile.results import Compiled, Plan
+from constraintrot.defenses.rampart import snapshot
+from constraintrot.defenses.rampart.block import Block, Counter, checked_int, checked_name
+from constraintrot.defenses.rampart.compile import (
+    Compiled,
+    Compiler,
+    Plan,
+    Verification,
+    verification,
+)
 from constraintrot.defenses.rampart.embedding.search import Gate, Searcher
 from constraintrot.defenses.rampart.principal import Principal, identify
-from constraintrot.defenses.rampart.snapshot import snapshot_state
-from constraintrot.defenses.rampart.state import fork_safety
 from constraintrot.defenses.rampart.state.accounting import Scorer, default_scorer
 from constraintrot.defenses.rampart.state.authority import Grants
-from constraintrot.defenses.rampart.state.ledger import Entry
+from constraintrot.defenses.rampart.state.ledger import Entry, Provenance
 from constraintrot.defenses.rampart.state.mutations import Mutations
-from constraintrot.defenses.rampart.state.provenance import Provenance
-from constraintrot.defenses.rampart.state.record_factory import Fields
-from constraintrot.defenses.rampart.state.store import Store
+from constraintrot.defenses.rampart.state.store import Store, written_elsewhere
 from constraintrot.models.embedding.embedder import Embedder
 
 
-class Registry:
+class Registry(Mutations):
     """An ordered set of addressable blocks, compiled into a prompt on demand.
 
     Methods that change a registry take ``by``, the caller's ``Principal``, and are logged.
@@ -63,11 +64,10 @@ class Registry:
         embedder: Embedder | None = None, gate: Gate | None = None,
         scorer: Scorer = default_scorer,
     ) -> None:  # fmt: skip
-        self._grants = Grants(identify(owner))
-        self._store = Store(checked_name(label))
+        grants = Grants(identify(owner))
+        super().__init__(Store(checked_name(label)), grants, counter, scorer)
         self._searcher = Searcher(self._store, embedder, gate)
         self._compiler = Compiler(self._store, self._searcher, counter)
-        self._mutations = Mutations(self._store, self._grants, counter, scorer)
         self._store.ledger.append("create", self._grants.owner, detail={"label": label})
 
     def __repr__(self) -> str:
@@ -145,7 +145,7 @@ class Registry:
 
     def provenance(self) -> Provenance:
         """Return the origin of all blocks ever, and of the owner's blocks in other registries."""
-        elsewhere = fork_safety.written_elsewhere(self._store, self.owner)
+        elsewhere = written_elsewhere(self._store, self.owner)
         return Provenance(self._store.lines(), elsewhere)
 
     def compile(
@@ -184,127 +184,13 @@ class Registry:
         """
         return self._searcher.nearest(query, checked_int("k", k), least)
 
-    def grant(self, who: Principal | UUID, *, by: Principal, pin: bool = False) -> None:
-        """Grant a principal to write or also to pin, by the owner; the last grant counts."""
-        self._mutations.grant(who, by, pin=pin)
-
-    def revoke(self, who: Principal | UUID, *, by: Principal) -> None:
-        """Take a grant back, by the owner. Blocks stay, and their author may still remove them."""
-        self._mutations.revoke(who, by)
-
-    def pin(
-        self, content: str, *, by: Principal, name: str | None = None,
-        source: Source = "orchestrator", tags: Iterable[str] = (), run: str | None = None,
-        at: int | None = None,
-    ) -> Block:  # fmt: skip
-        """Write a block of the pinned tier: non-removable, and in every compile.
-
-        The content is not blank, ``by`` is the owner or granted to pin, and the name is
-        ``pin-1`` and so on unless given; the other arguments are as for ``write``.
-        """
-        fields = Fields(priority=50, source=source, removable=False, run=run, tags=tags)
-        return self._mutations.write(name, content, by, at, fields, pinned=True)
-
-    def write(
-        self, content: str, *, by: Principal, name: str | None = None, priority: int = 50,
-        source: Source = "agent", removable: bool = True, run: str | None = None,
-        tags: Iterable[str] = (), at: int | None = None,
-    ) -> Block:  # fmt: skip
-        """Write a block of the unpinned tier, in one's own registry or in another's.
-
-        Args:
-            content: any text.
-            by: the caller, who becomes its author; the owner, or granted to write.
-            name: unique; ``agent-1`` and so on, after the source, unless given.
-            priority: 0 to 100.
-            source: its origin as the caller states it.
-            removable: False allows only the author, with force, to remove it.
-            run: the run of which a rollback takes it back.
-            tags: free words.
-            at: position within the tier; last unless given.
-        """
-        fields = Fields(priority=priority, source=source, removable=removable, run=run, tags=tags)
-        return self._mutations.write(name, content, by, at, fields)
-
-    def write_all(
-        self, contents: Mapping[str, str], *, by: Principal, priority: int = 50,
-        source: Source = "agent", removable: bool = True, run: str | None = None,
-        tags: Collection[str] = (),
-    ) -> tuple[Block, ...]:  # fmt: skip
-        """Write several blocks, by name, at the end of the unpinned tier, all or none."""
-        fields = Fields(priority=priority, source=source, removable=removable, run=run, tags=tags)
-        return self._mutations.write_all(contents, by, fields)
-
-    def amend(self, block_id: UUID, content: str, *, by: Principal) -> Block:
-        """Change a block's content, by its author; its id, name and place stay."""
-        return self._mutations.amend(block_id, content, by)
-
-    def reclaim(self, name: str, *, by: Principal) -> tuple[Block, ...]:
-        """Take a name back, by the owner, from the blocks that have it or one that looks like it.
-
-        Those blocks stay under derived names. To keep a hostile writer from taking the name
-        again, revoke its grant first.
-
-        Returns:
-            The blocks that were renamed.
-        """
-        return self._mutations.reclaim(name, by)
-
-    def promote(
-        self, block_ids: UUID | Sequence[UUID], position: int = 0, *, by: Principal
-    ) -> None:
-        """Move blocks of one tier, as a group in the order given.
-
-        The first goes to the position within the tier; beyond the end is last. The owner or
-        their author may move pins, and anybody who may write moves other blocks.
-        """
-        self._mutations.promote(block_ids, position, by)
-
-    def evict(self, block_id: UUID, *, by: Principal, force: bool = False) -> Block:
-        """Remove a block of one's own, or a removable one if one may write.
-
-        Only its author, with ``force``, can remove a non-removable one, such as a pin.
-        """
-        return self._mutations.evict(block_id, by, force=force)
-
-    def evict_lowest(
-        self, count: int = 1, *, by: Principal, scorer: Scorer | None = None
-    ) -> tuple[Block, ...]:
-        """Remove the caller's removable blocks that are worth the least.
-
-        Blocks of others, non-removable ones and pins are never candidates, and a block with
-        the score ``math.inf`` stays (section 2.5).
-        """
-        return self._mutations.evict_lowest(count, by, scorer)
-
-    def rollback(self, run: str, *, by: Principal, force: bool = False) -> tuple[Block, ...]:
-        """Take back all blocks of a run, by their only author, or none of them.
-
-        With ``force`` this takes non-removable ones too. A run without blocks is not an error.
-        """
-        return self._mutations.rollback(run, by, force=force)
-
-    def load(
-        self, source: seeds.Source, *, by: Principal, names: Sequence[str] | None = None,
-        pin: Callable[[seeds.Seed], bool] | Collection[str] = (),
-    ) -> tuple[Block, ...]:  # fmt: skip
-        """Load seeds as blocks, all or none, in their order.
-
-        Args:
-            source: as for ``seeds.read``.
-            by: the caller, who becomes their author.
-            names: the seeds to load; None for all.
-            pin: the names of those for the pinned tier, or a function that decides.
-        """
-        return self._mutations.load(source, names, by, pin)
-
     def snapshot(self, path: str | Path, key: bytes, *, overwrite: bool = False) -> None:
         """Save all but secrets, ids and embeddings in one file; its key can forge others.
 
         A file that is not an earlier state of this registry is refused unless ``overwrite``:
         another process may have pinned something meanwhile.
         """
-        snapshot_state.save(path, key, self._store, self._grants, overwrite=overwrite)
+        snapshot.save(path, key, self._store, self._grants, overwrite=overwrite)
 
     @classmethod
     def restore(
@@ -317,8 +203,8 @@ class Registry:
         The key and the owner are those of then; the other arguments are as at construction. An
         older file also has a valid seal: give the ``revision`` saved last as ``least_revision``.
         """
-        state = snapshot_state.load(path, key, checked_int("least_revision", least_revision))
+        state = snapshot.load(path, key, checked_int("least_revision", least_revision))
         label = state["label"]
         made = cls(owner, label=label, counter=counter, embedder=embedder, gate=gate, scorer=scorer)
-        snapshot_state.fill(made._store, made._grants, state, counter)
+        snapshot.fill(made._store, made._grants, state, counter)
         return made

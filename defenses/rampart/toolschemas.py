@@ -22,7 +22,7 @@ from constraintrot.defenses.rampart.errors import DuplicateBlockError, RegistryE
 
 if TYPE_CHECKING:
     from constraintrot.defenses.rampart.block import Block
-    from constraintrot.defenses.rampart.compile.results import Compiled
+    from constraintrot.defenses.rampart.compile import Compiled
     from constraintrot.defenses.rampart.registry import Registry
 
 TAG: Final = "tool"
@@ -58,11 +58,7 @@ def tool_block(tool: object) -> str:
 
 
 def tool_name(tool: object) -> str:
-    """Return the name of a tool's block.
-
-    Raises:
-        RegistryError: as ``tool_block``.
-    """
+    """Return the name of a tool's block."""
     return PREFIX + _fields(tool)[0]
 
 
@@ -78,11 +74,6 @@ def write_tools(
     """Write the schemas of tools as blocks, all or none.
 
     The tools are as for ``tool_block``, and the other arguments as for ``Registry.write``.
-
-    Raises:
-        AuthorityError: the caller may not write there.
-        DuplicateBlockError: two tools have one name, or it is taken.
-        RegistryError: one of them is not a tool.
     """
     texts: dict[str, str] = {}
     for tool in tools:
@@ -111,9 +102,6 @@ def offer(
         tools: all tools.
         among: the blocks that count, as ``write_tools`` returned them. Give them if others may
             write to the registry, because one of them could write an evicted schema anew.
-
-    Raises:
-        RegistryError: one of them is not a tool.
     """
     ids = None if among is None else {block.id for block in among}
     compiled_schemas = {

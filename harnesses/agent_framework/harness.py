@@ -97,7 +97,6 @@ class SessionClient(FunctionInvocationLayer[Any], BaseChatClient[Any]):
 
 
 def tools(session: Session) -> list[FunctionTool]:
-    """Return the session's tools, simulated."""
     return [_tool(session, info) for info in session.tools]
 
 

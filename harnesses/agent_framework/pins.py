@@ -48,12 +48,9 @@ def pinned_client(
     them. Middleware and compaction run before the pins are added. A strategy with a token
     budget does not count instructions; reserve ``PinnedBlock.tokens`` for the pins.
 
-    Args:
-        client: a client of the framework; it is not changed, and can serve a summarizer.
-        pins: the registry, or a PinnedBlock made from it.
-        heading: the line above the pins; a PinnedBlock has its own.
-        report: receives each receipt; by default it writes to the logger
-            ``constraintrot.pins`` and the open span; a PinnedBlock has its own.
+    ``client`` is not changed, and can serve a summarizer. A PinnedBlock has a heading and a
+    report of its own; by default receipts go to the logger ``constraintrot.pins`` and the open
+    span.
 
     Raises:
         ParameterError: ``client`` is not a ``BaseChatClient``.
@@ -69,11 +66,7 @@ def pinned_client(
 def pinned(
     messages: Sequence[Message], options: Mapping[str, Any], pinned_block: PinnedBlock
 ) -> tuple[list[Message], dict[str, Any]]:
-    """A request's messages and options, with the pins at the end of its instructions only.
-
-    Raises:
-        ParameterError: an extra argument would replace the pins.
-    """
+    """A request's messages and options, with the pins at the end of its instructions only."""
     refuse_replacing(pinned_block, options.get("extra_body"))
     given = options.get("instructions")
     said: Content = given if isinstance(given, str) else _parts(given)

@@ -93,7 +93,6 @@ class SessionClient(ChatCompletionClient):
     async def create_stream(
         self, messages: Sequence[LLMMessage], **kwargs: Any
     ) -> AsyncGenerator[str | CreateResult, None]:
-        """Yield the answer in one piece."""
         yield await self.create(messages, **kwargs)
 
     def count_tokens(
@@ -105,12 +104,10 @@ class SessionClient(ChatCompletionClient):
     def remaining_tokens(
         self, messages: Sequence[LLMMessage], *, tools: Sequence[Tool | ToolSchema] = ()
     ) -> int:
-        """Return the rest of the window, in tokens."""
         return WINDOW - self.count_tokens(messages)
 
     @property
     def model_info(self) -> ModelInfo:
-        """The model's abilities: texts and tool calls."""
         return ModelInfo(
             vision=False,
             function_calling=True,
@@ -129,7 +126,6 @@ class SessionClient(ChatCompletionClient):
         return _NOTHING
 
     def total_usage(self) -> RequestUsage:
-        """Return zero: Inspect counts the usage."""
         return _NOTHING
 
     async def close(self) -> None:
@@ -159,12 +155,10 @@ class SessionTool(BaseTool[Any, Any]):
         return ToolSchema(name=self.name, description=self.description, parameters=parameters)
 
     async def run(self, args: BaseModel, cancellation_token: CancellationToken) -> str:
-        """Return the result from the session's script."""
         return self._session.tool(self.name, args.model_dump())
 
 
 def tools(session: Session) -> list[Any]:
-    """Return the session's tools, simulated."""
     return [SessionTool(session, info) for info in session.tools]
 
 

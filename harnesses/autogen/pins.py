@@ -104,13 +104,9 @@ class PinnedContext(ChatCompletionContext):
     counts nor keeps it, and ``save_state`` holds only the conversation. There is no
     ``dump_component``: the operator pins when the agent is made, not a configuration file.
 
-    Args:
-        inner: the context to wrap, of any kind.
-        pins: the registry, or a PinnedBlock over one.
-        heading: the line above the pins, for a registry.
-        report: receives each receipt, for a registry; by default it writes to the logger
-            ``constraintrot.pins`` and AutoGen's span of the agent's run.
-        model_client: if given, its ``remaining_tokens`` must leave room for the pins.
+    The other context is of any kind. If ``model_client`` is given, its ``remaining_tokens``
+    must leave room for the pins. A PinnedBlock has a heading and a report of its own; by
+    default receipts go to the logger ``constraintrot.pins`` and AutoGen's span of the run.
     """
 
     component_config_schema = BaseModel
@@ -130,7 +126,6 @@ class PinnedContext(ChatCompletionContext):
         self._client = model_client
 
     async def add_message(self, message: LLMMessage) -> None:
-        """Add a message to the wrapped context."""
         await self.inner.add_message(message)
 
     async def get_messages(self) -> list[LLMMessage]:
@@ -150,11 +145,9 @@ class PinnedContext(ChatCompletionContext):
         await self.inner.clear()
 
     async def save_state(self) -> Mapping[str, Any]:
-        """Return the wrapped context's state."""
         return await self.inner.save_state()
 
     async def load_state(self, state: Mapping[str, Any]) -> None:
-        """Load the wrapped context's state."""
         await self.inner.load_state(state)
 
 
@@ -165,12 +158,7 @@ class PinnedClient(ChatCompletionClient):
     ``SelectorGroupChat``, the orchestrator of a ``MagenticOneGroupChat``. An agent with this
     client needs no ``PinnedContext``; with both, the pins are there only once.
 
-    Args:
-        inner: the client.
-        pins: the registry, or a PinnedBlock over one.
-        heading: the line above the pins, for a registry.
-        report: receives each receipt, for a registry; by default it writes to the logger
-            ``constraintrot.pins`` and AutoGen's span of the agent's run.
+    The arguments are those of ``PinnedContext``.
     """
 
     component_config_schema = BaseModel
@@ -206,15 +194,12 @@ class PinnedClient(ChatCompletionClient):
         return pinned(messages, self.pinned_block)
 
     async def close(self) -> None:
-        """Close the client."""
         await self.inner.close()
 
     def actual_usage(self) -> RequestUsage:
-        """Return the client's actual usage."""
         return self.inner.actual_usage()
 
     def total_usage(self) -> RequestUsage:
-        """Return the client's total usage."""
         return self.inner.total_usage()
 
     def count_tokens(self, messages: Sequence[LLMMessage], **given: Any) -> int:
@@ -231,10 +216,8 @@ class PinnedClient(ChatCompletionClient):
 
     @property
     def capabilities(self) -> ModelCapabilities:
-        """The client's capabilities."""
         return self.inner.capabilities
 
     @property
     def model_info(self) -> ModelInfo:
-        """The client's model information."""
         return self.inner.model_info

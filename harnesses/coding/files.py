@@ -101,15 +101,7 @@ _RULES = "rules.txt"
 def install_pins(pins: PinnedBlock, agent: Agent, place: Place) -> str:
     """Install a registry's pins for an agent; return the hook's text, empty without pins.
 
-    Args:
-        pins: of the defense. If their heading is the default, that of
-            ``constraintrot pin install`` replaces it.
-        agent: the agent.
-        place: the agent's set-up.
-
-    Raises:
-        PinInstallError: the agent has no hook that can hold a pin, or the pins are
-            too long for it.
+    If their heading is the default, that of ``constraintrot pin install`` replaces it.
     """
     contents = list(pins.rendering().contents.values())
     if not contents:

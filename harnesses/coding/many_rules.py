@@ -57,7 +57,6 @@ class Script:
 
     Attributes:
         rules: each rule, by its channel or turn.
-        turns: the turns.
         full: number of the turn whose last reply reports a full window, from 1; 0 for none.
         written: whether the rules of the files are written there.
         delegates: whether a sub-agent is started.
@@ -126,7 +125,6 @@ class _Conversation:
     _calls: list[NativeCall] = field(default_factory=list)
 
     def begin(self, turn: Turn) -> None:
-        """Start a turn."""
         self.turn += 1
         self._calls = list(turn.calls)
 
@@ -183,7 +181,6 @@ class _Conversation:
         )
 
     def tool(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Return the handbook's text."""
         return f"The handbook says: {self.script.rules['tool']}" if name == TOOL.name else DONE
 
     def broke(self, error: Exception) -> None:
@@ -212,9 +209,6 @@ async def hold(
     """Hold a conversation with an agent in a box; return the kind and the rules of each request.
 
     ``before`` is called when the agent is set up, before its start.
-
-    Raises:
-        EpisodeError: as ``converse``.
     """
     talk = _Conversation(agent, script)
     system = f"You work in an office. {script.rules.get('system', '')}".strip()

@@ -38,17 +38,11 @@ from constraintrot.tokens import count
 class Answering(Protocol):
     """The source of a coding agent's model answers and tool results."""
 
-    async def reply(self, request: ModelRequest) -> tuple[ChatMessageAssistant, Usage]:
-        """Return the answer to a request, and the token usage that it reports."""
-        ...
+    async def reply(self, request: ModelRequest) -> tuple[ChatMessageAssistant, Usage]: ...
 
-    def tool(self, name: str, arguments: Json) -> str:
-        """Return the result of a tool call."""
-        ...
+    def tool(self, name: str, arguments: Json) -> str: ...
 
-    def broke(self, error: Exception) -> None:
-        """Record an error that the agent could hide."""
-        ...
+    def broke(self, error: Exception) -> None: ...
 
 
 @asynccontextmanager

@@ -76,7 +76,6 @@ class CodingSession(Session):
         return self.compacts and self.mode == "auto"
 
     def kind(self, request: ModelRequest) -> Kind:
-        """Return the purpose of a request."""
         if self.agent.is_summary(request):
             return "summary"
         offered = {tool.name for tool in request.tools}
@@ -237,7 +236,6 @@ class CodingSession(Session):
 
 
 def plain_texts(messages: Sequence[ChatMessage]) -> list[tuple[str, str]]:
-    """Return the role and the plain text of each message."""
     return [(message.role, plain(message.text)) for message in messages]
 
 

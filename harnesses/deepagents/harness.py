@@ -9,9 +9,7 @@ task to a subagent, which uses the agent's model too.
 
 from typing import Any
 
-from deepagents import (
-    create_deep_agent,
-)
+from deepagents import create_deep_agent
 from deepagents.backends import StateBackend
 from deepagents.middleware.summarization import SummarizationMiddleware
 from langgraph.checkpoint.memory import InMemorySaver

@@ -62,13 +62,11 @@ class SessionLlm(BaseLlm):
 
     @property
     def capabilities(self) -> LlmCapabilities:
-        """The default capabilities: text and tools."""
         return LlmCapabilities()
 
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
-        """Answer a request, in one piece."""
         sent = openai_format.messages(_as_dicts(llm_request))
         if self.part == "summarizer":
             yield _response([types.Part(text=await self.session.summarize(sent))])
@@ -103,7 +101,6 @@ class SessionTool(BaseTool):
         )
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> str:
-        """Return the result from the session's script."""
         return self._session.tool(self.name, args)
 
 

@@ -54,12 +54,8 @@ class PinPlugin(BasePlugin):
     The plugin therefore appends a callback to the agent's, which runs last and restores
     pins that one of these removed.
 
-    Args:
-        pins: the registry, or a PinnedBlock made from it.
-        name: the plugin's name, unique in an app.
-        heading: the line above the pins; a PinnedBlock has its own.
-        report: receives each receipt; by default it writes to the logger
-            ``constraintrot.pins`` and ADK's open span; a PinnedBlock has its own.
+    The name is unique in an app. A PinnedBlock has a heading and a report of its own; by
+    default receipts go to the logger ``constraintrot.pins`` and ADK's open span.
     """
 
     def __init__(

@@ -7,14 +7,7 @@ from typing import Any
 
 import anyio
 from inspect_ai.agent import Agent, AgentState, run
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageUser,
-    Model,
-    ModelAPI,
-    ModelOutput,
-    get_model,
-)
+from inspect_ai.model import ChatMessage, ChatMessageUser, Model, ModelAPI, ModelOutput, get_model
 from inspect_ai.tool import Tool, ToolDef, ToolInfo, ToolSource
 
 from constraintrot.compaction.strategy_wrapper import summarised
@@ -79,7 +72,6 @@ def _counting_offline(api: ModelAPI) -> ModelAPI:
 
 
 def tools(session: Session) -> list[ToolDef]:
-    """Return the session's tools, simulated."""
     return [_tool(session, info) for info in infos(session)]
 
 
@@ -102,11 +94,7 @@ def infos(session: Session) -> list[ToolInfo]:
 
 
 class Turns:
-    """One run of react(), which gets the requests of a conversation one after the other.
-
-    Args:
-        make: makes the agent, from its ``on_continue``.
-    """
+    """One run of react(), which gets the requests of a conversation one after the other."""
 
     def __init__(self, make: Callable[[Any], Agent]) -> None:
         self._agent = make(self._next)
@@ -128,7 +116,6 @@ class Turns:
             await self._tell.send(error)
 
     def close(self) -> None:
-        """End the conversation: no more requests follow."""
         self._say.close()
 
     async def _next(self, state: AgentState) -> bool | str:

@@ -136,7 +136,6 @@ class _Sizes:
         at_last_call: the size of the history's last call. A summary is due here, because it
             replaces the whole conversation and would swallow the trigger at its call.
         at_trigger: the size of the trigger's call, at which evicting strategies may compact.
-        trigger: the trigger.
     """
 
     base: int

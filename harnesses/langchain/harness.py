@@ -17,9 +17,7 @@ mode              the middleware
 
 from typing import Any
 
-from langchain.agents import (
-    create_agent,
-)
+from langchain.agents import create_agent
 from langchain.agents.middleware import (
     ClearToolUsesEdit,
     ContextEditingMiddleware,

@@ -64,12 +64,9 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
     own calls are not the agent's requests and stay unchanged. Changes by later middleware
     to the system message or the model are checked when the model is called.
 
-    Args:
-        pins: the registry, or a PinnedBlock made from it.
-        heading: the line above the pins; a PinnedBlock has its own.
-        report: receives each receipt; by default it writes to the logger
-            ``constraintrot.pins``; a PinnedBlock has its own.
-        name: unique in an agent, so a second registry's middleware needs another.
+    The name is unique in an agent, so a second registry's middleware needs another. A
+    PinnedBlock has a heading and a report of its own; by default receipts go to the logger
+    ``constraintrot.pins``.
     """
 
     def __init__(
@@ -86,7 +83,6 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
 
     @property
     def name(self) -> str:
-        """The middleware's name in the agent."""
         return self._name
 
     def pinned(self, request: ModelRequest[Any]) -> PinnedRequest:
@@ -120,7 +116,6 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any]:
-        """Pin, then call the model."""
         sent = self.pinned(request)
         answer = handler(sent)
         _check(sent.guards[-1])
@@ -131,7 +126,6 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """Pin, then call the model."""
         sent = self.pinned(request)
         answer = await handler(sent)
         _check(sent.guards[-1])

@@ -18,9 +18,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from langsmith.run_helpers import (
-    tracing_context,
-)
+from langsmith.run_helpers import tracing_context
 
 from constraintrot.harnesses import openai_format
 from constraintrot.harnesses.scripted_history import Exchange
@@ -40,7 +38,6 @@ class SessionChatModel(BaseChatModel):
     def bind_tools(
         self, tools: Sequence[Any], **kwargs: Any
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Offer tools, in the chat-completions form."""
         return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools])
 
     def _generate(
@@ -69,12 +66,10 @@ class SessionChatModel(BaseChatModel):
 
 
 def agent(session: Session) -> SessionChatModel:
-    """Return the agent's model."""
     return SessionChatModel(session=session, part="agent")
 
 
 def summarizer(session: Session) -> SessionChatModel:
-    """Return the summarizer's model."""
     session.summarizes = True
     return SessionChatModel(session=session, part="summarizer")
 
@@ -116,7 +111,6 @@ def approximately(text: str) -> int:
 
 
 def tools(session: Session) -> list[BaseTool]:
-    """Return the session's tools, simulated."""
     return [_tool(session, info) for info in session.tools]
 
 

@@ -51,13 +51,9 @@ def pinned(
     Blocks of the registry in other system messages, such as an earlier revision that a state
     kept, are removed.
 
-    Args:
-        messages: what a model is about to be sent, in any form that LangChain takes for a
-            message; left as it is.
-        pins: the registry, or a PinnedBlock made from it.
-        heading: the line above the pins; a PinnedBlock has its own.
-        report: is given the receipt, by default the logger ``constraintrot.pins``; a
-            PinnedBlock has its own.
+    The messages are in any form that LangChain takes for one, and stay as they are. A
+    PinnedBlock has a heading and a report of its own; by default the receipt goes to the
+    logger ``constraintrot.pins``.
 
     Raises:
         TypeError: the messages are a text.

@@ -58,7 +58,6 @@ class Guard:
     """Ensures the pins in a model's calls, and reports them.
 
     Args:
-        pinned_block: the pins.
         before: the earlier change to the request, which is reported if it still holds;
             None without one.
         removed: the blocks that were removed from the request then.
@@ -164,12 +163,8 @@ def pinned_model(
     a history that the server keeps. They are added after LangChain's callbacks get the
     request; a cache keeps answers with and without pins separate.
 
-    Args:
-        model: the model, or one with bound arguments.
-        pins: the registry, or a PinnedBlock made from it.
-        heading: the line above the pins; a PinnedBlock has its own.
-        report: receives each receipt; by default it writes to the logger
-            ``constraintrot.pins``; a PinnedBlock has its own.
+    A model may have bound arguments. A PinnedBlock has a heading and a report of its own; by
+    default receipts go to the logger ``constraintrot.pins``.
 
     Raises:
         ParameterError: the model is not a LangChain chat model.
@@ -181,11 +176,8 @@ def pinned_model(
 def guarded(model: M, guard: Guard, *, lasting: bool = False) -> M:
     """Return a copy of a model whose calls go through a guard; the model itself if they do already.
 
-    Args:
-        model: not changed.
-        guard: verifies the pins.
-        lasting: whether models that the copy's class makes anew go through the guard too,
-            which needs a class per guard; otherwise those models refuse to be called.
+    Models that the copy's class makes anew refuse to be called; if ``lasting``, which needs a
+    class per guard, they go through the guard too.
     """
     if isinstance(model, RunnableBinding):
         binding = cast("RunnableBinding[Any, Any]", model)

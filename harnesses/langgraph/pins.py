@@ -23,13 +23,7 @@ from constraintrot.harnesses.langchain_family.message_pins import pinned
 
 
 class PinNode(Runnable[Any, dict[str, Any]]):
-    """A node that pins the messages under a key of the state, sync and async.
-
-    Args:
-        pinned_block: the pins.
-        key: of the state, holding the messages to send.
-        after: a node that writes the key; it runs first, and its other writes are kept.
-    """
+    """A node that pins the messages under a key of the state, sync and async."""
 
     # A Runnable, because a graph's ainvoke would run a plain function in a thread.
 
@@ -50,18 +44,12 @@ class PinNode(Runnable[Any, dict[str, Any]]):
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        """Return the state's update.
-
-        Raises:
-            ParameterError: neither the state nor the node before has the key.
-        """
         written = self.after.invoke(input, config) if self.after is not None else {}
         return self._pinned(input, written)
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        """Return the state's update, asynchronously."""
         written = await self.after.ainvoke(input, config) if self.after is not None else {}
         return self._pinned(input, written)
 
@@ -90,14 +78,9 @@ def pin_node(
     ``messages`` is refused: its reducer would keep the block in the history, where a
     compaction finds it. Without such a key, call ``pinned`` in the model's node.
 
-    Args:
-        pins: the registry, or a PinnedBlock made from it.
-        key: of the state, holding the messages to send.
-        after: a node that writes the key, to run first in the same step, for a framework
-            with a single hook; its other writes are kept.
-        heading: the line above the pins; a PinnedBlock has its own.
-        report: receives each receipt; by default it writes to the logger
-            ``constraintrot.pins``; a PinnedBlock has its own.
+    ``after`` is a node that writes the key, to run first in the same step, for a framework with
+    a single hook; its other writes are kept. A PinnedBlock has a heading and a report of its
+    own; by default receipts go to the logger ``constraintrot.pins``.
 
     Raises:
         ParameterError: the key is ``messages``.

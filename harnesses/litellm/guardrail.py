@@ -8,10 +8,7 @@ import litellm
 from fastapi import HTTPException
 from litellm.exceptions import BadRequestError
 from litellm.integrations.custom_guardrail import CustomGuardrail
-from litellm.types.guardrails import (
-    GuardrailEventHooks,
-    LitellmParams,
-)
+from litellm.types.guardrails import GuardrailEventHooks, LitellmParams
 
 from constraintrot.defenses.pinning.pinned_block import (
     HEADING,
@@ -23,12 +20,7 @@ from constraintrot.defenses.pinning.pinned_block import (
 )
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
-from constraintrot.harnesses.litellm.placement import (
-    PINNED,
-    in_place,
-    pin,
-    writes_nothing,
-)
+from constraintrot.harnesses.litellm.placement import PINNED, in_place, pin, writes_nothing
 from constraintrot.harnesses.litellm.policy_sources import SkipRules, nonce_of, registry_of
 from constraintrot.harnesses.litellm.provider_support import as_user, asks_language_model, loses
 from constraintrot.harnesses.litellm.request_keys import (
@@ -38,12 +30,7 @@ from constraintrot.harnesses.litellm.request_keys import (
     replaced,
     told_apart,
 )
-from constraintrot.harnesses.litellm.routes import (
-    Passage,
-    install,
-    named,
-    passage,
-)
+from constraintrot.harnesses.litellm.routes import Passage, install, named, passage
 
 HEADER = "x-constraintrot-pins"
 RECEIPT = "constraintrot_pins"

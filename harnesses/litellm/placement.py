@@ -44,11 +44,7 @@ _KEPT = ("get_", "retrieve_", "list_", "delete_", "cancel_", "file_")
 
 
 def pin(data: dict[str, Any], call_type: str, pinned_block: PinnedBlock) -> None:
-    """Put the pins into a request, or into the arguments of a LiteLLM call, in place.
-
-    Raises:
-        ValueError: the request has no well-formed place for them.
-    """
+    """Put the pins into a request, or into the arguments of a LiteLLM call, in place."""
     if call_type in CHAT:
         data["messages"] = pinned(_messages(data.get("messages"), "messages"), pinned_block)
         return
@@ -75,13 +71,7 @@ def writes_nothing(call_type: str) -> bool:
 
 
 def in_place(data: Mapping[str, Any], call_type: str, block: str) -> bool:
-    """Return whether a call holds a pinned block where the model reads its operator.
-
-    Args:
-        data: the arguments of a LiteLLM call.
-        call_type: one of ``PINNED``.
-        block: the block's text without its final line break; empty if nothing is pinned.
-    """
+    """Return whether a call holds a pinned block where the model reads its operator."""
     return not block or any(block in text for text in _operators_texts(data, call_type))
 
 

@@ -22,18 +22,7 @@ _SIGNED = ("file", "key", "repository", "least_revision")
 def registry_of(
     policies: Iterable[str] | None, seeds: str | Path | None, signed: Mapping[str, Any] | None
 ) -> Registry:
-    """Return a registry with all pins of a configuration.
-
-    Args:
-        policies: texts; or
-        seeds: a seed file, or a folder with only seed files; or
-        signed: ``file`` and ``key`` of a signed list, as ``load_pins`` takes them.
-
-    Raises:
-        ParameterError: nothing would be pinned, or a source has the wrong form.
-        SeedError: a seed file cannot be read.
-        OperatorError: the signed list is refused.
-    """
+    """Return a registry with all pins of a configuration."""
     if signed is not None:
         if not isinstance(signed, Mapping) or not {"file", "key"} <= set(signed) <= set(_SIGNED):
             raise ParameterError(f"signed has file and key, and may have {', '.join(_SIGNED[2:])}")
@@ -53,11 +42,7 @@ def registry_of(
 
 
 def nonce_of(given: str | None) -> str | None:
-    """Return the configured nonce, or the value of the environment variable that it names.
-
-    Raises:
-        ParameterError: it is not a text, too short to be a secret, or its variable is not set.
-    """
+    """Return the configured nonce, or the value of the environment variable that it names."""
     if given is None:
         return None
     if not isinstance(given, str):
@@ -94,9 +79,6 @@ class SkipRules:
     Args:
         given: any of ``models`` and ``last_message``, patterns; ``tags``; ``metadata``, values
             that the request must all have; ``no_tools``, true.
-
-    Raises:
-        ParameterError: a rule is unknown or of the wrong kind.
     """
 
     def __init__(self, given: Mapping[str, Any] | None) -> None:

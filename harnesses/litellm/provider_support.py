@@ -13,22 +13,13 @@ from typing import Any, cast
 
 import litellm
 from litellm.exceptions import BadRequestError
-from litellm.litellm_core_utils.prompt_templates.factory import (
-    map_system_message_pt,
-)
-from litellm.llms.vertex_ai.common_utils import (
-    get_supports_system_message,
-)
+from litellm.litellm_core_utils.prompt_templates.factory import map_system_message_pt
+from litellm.llms.vertex_ai.common_utils import get_supports_system_message
 from litellm.types.utils import LlmProviders
 from litellm.utils import ProviderConfigManager
 
 from constraintrot.defenses.pinning.message_list import OPERATOR
-from constraintrot.harnesses.litellm.placement import (
-    CHAT,
-    MESSAGES,
-    RESPONSES,
-    texts,
-)
+from constraintrot.harnesses.litellm.placement import CHAT, MESSAGES, RESPONSES, texts
 
 _CANARY = "constraintrot canary 7f3a"
 _USER = {"role": "user", "content": "Hello"}
@@ -44,13 +35,7 @@ _GEMINI = (LlmProviders.GEMINI, LlmProviders.VERTEX_AI, LlmProviders.VERTEX_AI_B
 
 
 def loses(call: Mapping[str, Any], call_type: str, block: str) -> str | None:
-    """Return why a provider would not be sent the pins; None if no reason is known.
-
-    Args:
-        call: the arguments of a call of LiteLLM's.
-        call_type: its type.
-        block: the pins, as they are in the call; empty if nothing is pinned.
-    """
+    """Return why a provider would not be sent the pins; None if no reason is known."""
     found = _provider(str(call.get("model")), call.get("custom_llm_provider"), call.get("api_base"))
     if found is None:
         return None

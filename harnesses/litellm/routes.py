@@ -130,12 +130,7 @@ _ALLOWED = {
 
 @lru_cache(maxsize=1024)
 def allowed(method: str, path: str) -> bool:
-    """Return whether a route is known to be pinned or to reach no language model.
-
-    Args:
-        method: of the HTTP request.
-        path: as the server decoded it, without the server's own prefix.
-    """
+    """Return whether a route is known to be pinned or to reach no language model."""
     if method == "OPTIONS":  # sent by browsers in advance; never handed on
         return True
     known = _ALLOWED.get(method)
@@ -148,11 +143,7 @@ def allowed(method: str, path: str) -> bool:
 
 
 def named(routes: Any) -> tuple[str, ...]:
-    """Check and return the setting ``routes``, which lets routes through.
-
-    Raises:
-        ParameterError: it is not a list of patterns of paths.
-    """
+    """Check and return the setting ``routes``, which lets routes through."""
     if routes is None:
         return ()
     listed = list(routes) if isinstance(routes, Sequence) and not isinstance(routes, str) else None
@@ -204,25 +195,17 @@ class Guard(Protocol):
     """The gate's view of a guardrail."""
 
     @property
-    def routes(self) -> tuple[str, ...]:
-        """Patterns of the paths that it lets through."""
-        ...
+    def routes(self) -> tuple[str, ...]: ...
 
 
 class RouteGate:
-    """The proxy without the routes that are not known to be pinned.
-
-    Args:
-        app: the proxy.
-        guards: returns the guardrails that LiteLLM calls now.
-    """
+    """The proxy without the routes that are not known to be pinned."""
 
     def __init__(self, app: App, guards: Callable[[], Iterable[Guard]]) -> None:
         self.app = app
         self.guards = guards
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request, or pass it to the proxy."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return

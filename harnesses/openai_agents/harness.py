@@ -75,7 +75,6 @@ class SessionModel(Model):
         return ModelResponse(output=_output(reply, name), usage=Usage(), response_id=name)
 
     def stream_response(self, *given: Any, **named: Any) -> AsyncIterator[Any]:
-        """Raise: the harness does not stream."""
         raise NotImplementedError("Inspect's models answer in one piece; use Runner.run")
 
 
@@ -99,7 +98,6 @@ def _output(reply: ChatMessageAssistant, name: str) -> list[Any]:
 
 
 def tools(session: Session) -> list[Any]:
-    """Return the session's tools, simulated."""
     return [_tool(session, info) for info in session.tools]
 
 
@@ -131,7 +129,6 @@ def as_dicts(items: str | Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def is_request(item: Any) -> bool:
-    """Return whether an item is a user message."""
     return isinstance(item, dict) and item.get("role") == "user"
 
 

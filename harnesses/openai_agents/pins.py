@@ -67,12 +67,9 @@ def pin_filter(
     starts a run without the filter; in that case give each agent a ``pinned_model``. A
     session never sees the filter's changes.
 
-    Args:
-        pins: the registry, or a PinnedBlock made from it.
-        inner: another filter, which runs first, such as a ``ToolOutputTrimmer``.
-        heading: the line above the pins; a PinnedBlock has its own.
-        report: receives each receipt; by default it writes to the logger
-            ``constraintrot.pins`` and a custom span of an open trace; a PinnedBlock has its own.
+    ``inner`` is another filter, which runs first, such as a ``ToolOutputTrimmer``. A
+    PinnedBlock has a heading and a report of its own; by default receipts go to the logger
+    ``constraintrot.pins`` and a custom span of an open trace.
     """
     pinned_block = PinnedBlock.of(pins, heading=heading, report=report)
 
@@ -98,12 +95,8 @@ def pinned_model(
     So the pin belongs to the agent: ``Agent(model=pinned_model("gpt-5.5", rules))``. A run's
     filters run before it. With a ``pin_filter`` too, the pins are there only once.
 
-    Args:
-        model: the model, or its name for the SDK's own providers.
-        pins: the registry, or a PinnedBlock made from it.
-        heading: the line above the pins; a PinnedBlock has its own.
-        report: receives each receipt; by default it writes to the logger
-            ``constraintrot.pins`` and a custom span of an open trace; a PinnedBlock has its own.
+    A name is looked up by the SDK's own providers. The other arguments are those of
+    ``pin_filter``.
 
     Raises:
         ParameterError: it is no model of the SDK's; at a call, the model's settings have an

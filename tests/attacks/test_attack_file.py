@@ -16,12 +16,7 @@ from constraintrot import attacks, components
 from constraintrot.attacks import ATTACKS, Attack, Settings, attack_from_file, registration
 from constraintrot.attacks.attack_file import read_attack_file, read_texts
 from constraintrot.components import ComponentRegistry, PluginWarning
-from constraintrot.errors import (
-    DuplicateNameError,
-    ParameterError,
-    ScenarioError,
-    UnknownNameError,
-)
+from constraintrot.errors import DuplicateNameError, ParameterError, ScenarioError, UnknownNameError
 from constraintrot.runs.attack_search import strategies
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import CANARY, LOCALES

@@ -5,15 +5,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageTool,
-    ChatMessageUser,
-    ContentImage,
-    ContentText,
-)
+from inspect_ai.model import ChatMessage, ChatMessageTool, ContentImage, ContentText
 from inspect_ai.tool import ToolCall, ToolCallError
 
 from constraintrot.defenses import make, spotlight
@@ -23,6 +15,7 @@ from constraintrot.episode.staging import stage
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import LOCALES
 from tests.conftest import Run
+from tests.harnesses.messages import said, system, user
 from tests.helpers import by_condition, samples
 
 FIRST = re.compile(r"\[data ([0-9a-f]{8}), each word ends in (.)\]")
@@ -55,11 +48,11 @@ HOSTILE = st.lists(
 def history(content: str = "Room 4 is free.") -> list[ChatMessage]:
     call = ToolCall(id="c1", function="read_file", arguments={"path": "a b.txt", "note": "x y"})
     return [
-        ChatMessageSystem(content="You are an assistant.", id="s"),
-        ChatMessageUser(content="Read the file, please.", id="u", source="input"),
-        ChatMessageAssistant(content="I will.", tool_calls=[call], id="a"),
+        system("You are an assistant.", id="s"),
+        user("Read the file, please.", id="u", source="input"),
+        said("I will.", tool_calls=[call], id="a"),
         ChatMessageTool(content=content, function="read_file", tool_call_id="c1", id="t"),
-        ChatMessageUser(content="And now?", id="u2"),
+        user("And now?", id="u2"),
     ]
 
 

@@ -7,11 +7,7 @@ from typing import Any
 
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalSample, resolve_sample_attachments
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageUser,
-    Model,
-)
+from inspect_ai.model import ChatMessage, ChatMessageUser, Model
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.episode.messages import message_texts

@@ -1,5 +1,7 @@
 """Messages in few words."""
 
+from typing import Any
+
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -10,17 +12,17 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall
 
 
-def system(text: str = "Be brief.") -> ChatMessage:
-    return ChatMessageSystem(content=text)
+def system(text: Any = "Be brief.", **more: Any) -> ChatMessage:
+    return ChatMessageSystem(content=text, **more)
 
 
-def user(text: str = "Go on.") -> ChatMessage:
-    return ChatMessageUser(content=text)
+def user(text: Any = "Go on.", **more: Any) -> ChatMessage:
+    return ChatMessageUser(content=text, **more)
 
 
-def said(text: str = "Yes.", *calls: str) -> ChatMessage:
+def said(text: Any = "Yes.", *calls: str, **more: Any) -> ChatMessage:
     made = [ToolCall(id=f"{text}-{call}", function=call, arguments={"of": call}) for call in calls]
-    return ChatMessageAssistant(content=text, tool_calls=made or None)
+    return ChatMessageAssistant(content=text, **{"tool_calls": made or None, **more})
 
 
 def result(text: str = "42", id: str = "c", function: str = "look_up") -> ChatMessage:

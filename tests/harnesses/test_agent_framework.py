@@ -4,12 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from agent_framework import (
-    Agent,
-    Content,
-    Message,
-    chat_middleware,
-)
+from agent_framework import Agent, Content, Message, chat_middleware
 from agent_framework._middleware import ChatMiddlewareLayer
 
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt

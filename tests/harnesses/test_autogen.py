@@ -10,10 +10,7 @@ from autogen_agentchat.conditions import MaxMessageTermination
 from autogen_agentchat.teams import SelectorGroupChat, Swarm
 from autogen_core import FunctionCall, Image
 from autogen_core.memory import ListMemory, MemoryContent
-from autogen_core.model_context import (
-    BufferedChatCompletionContext,
-    UnboundedChatCompletionContext,
-)
+from autogen_core.model_context import BufferedChatCompletionContext, UnboundedChatCompletionContext
 from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
 from PIL import Image as Picture
 

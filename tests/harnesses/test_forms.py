@@ -24,7 +24,7 @@ from constraintrot.errors import EpisodeError
 from constraintrot.grading.verdict import grade
 from constraintrot.harnesses import openai_format, scripted_history
 from constraintrot.harnesses.agent_call import read_output
-from constraintrot.harnesses.chat_template import roles_problem
+from constraintrot.harnesses.input_checks import roles_problem
 from constraintrot.scenario.files import catalogue, load
 from tests.harnesses.messages import result, said, system, user
 

@@ -10,7 +10,7 @@ from inspect_ai.tool import ToolInfo
 
 from constraintrot.defenses import Defense
 from constraintrot.episode.staging import stage
-from constraintrot.harnesses.look_ups import look_up
+from constraintrot.harnesses.agent_call import look_up
 from constraintrot.scenario import history
 from constraintrot.scenario.files import load
 from constraintrot.scenario.simulate import simulate

@@ -28,12 +28,7 @@ from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Re
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
 from constraintrot.harnesses.openai_agents.harness import as_dicts
-from constraintrot.harnesses.openai_agents.pins import (
-    SPAN,
-    pin_filter,
-    pinned,
-    pinned_model,
-)
+from constraintrot.harnesses.openai_agents.pins import SPAN, pin_filter, pinned, pinned_model
 from tests.harnesses.openai_agents_fakes import Recorder, converse, made, quiet
 from tests.harnesses.rules import OPERATOR, PINNED, SYSTEM, registry
 

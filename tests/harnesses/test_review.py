@@ -15,10 +15,7 @@ from inspect_ai.event import InfoEvent, ModelEvent, SpanBeginEvent
 from inspect_ai.log import EvalLog, EvalSample, resolve_sample_attachments
 from inspect_ai.model import (
     ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageSystem,
     ChatMessageTool,
-    ChatMessageUser,
     GenerateConfig,
     Logprob,
     Logprobs,
@@ -38,8 +35,7 @@ from constraintrot.errors import WeightsError
 from constraintrot.evaluation.parameters import read
 from constraintrot.evaluation.solver import answer_form
 from constraintrot.harnesses import review
-from constraintrot.harnesses.review import Reviewer
-from constraintrot.harnesses.rule_recall import Recall, recall
+from constraintrot.harnesses.review import Recall, Reviewer, recall
 from constraintrot.models.in_process import server, weights
 from constraintrot.models.in_process.server import Completion
 from constraintrot.rule_text import packaged_adapter
@@ -47,6 +43,7 @@ from constraintrot.rule_text.rule_judge import adapter
 from constraintrot.rule_text.rule_judge.reading import question, read_question
 from constraintrot.scenario.files import load
 from tests.conftest import Run
+from tests.harnesses.messages import said, system, user
 from tests.helpers import by_condition, samples
 from tests.models.in_process.test_adapter import FakeServers
 from tests.models.in_process.test_provider import FakeEngine
@@ -160,7 +157,7 @@ def refusal(
 
     model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
     reviewer = Reviewer(asked, "review", model)
-    request = ChatMessageUser(content=asked.trigger.messages[-1].text)
+    request = user(asked.trigger.messages[-1].text)
     return asyncio.run(reviewer.refusal([*messages, request], [])), reviewer
 
 
@@ -171,10 +168,10 @@ PLACES = ("north", "south", "east", "west")
 @pytest.mark.parametrize(
     "message",
     [
-        ChatMessageUser(content=f"Before we start. {RULE}"),
-        ChatMessageSystem(content=RULE),
+        user(f"Before we start. {RULE}"),
+        system(RULE),
         ChatMessageTool(content=f"- {RULE}\n- The lift is slow.", function="read"),
-        ChatMessageAssistant(content=RULE, metadata={SUMMARY: True}),
+        said(RULE, metadata={SUMMARY: True}),
     ],
 )
 def test_a_rule_counts_whoever_states_it_but_the_agent(message: ChatMessage) -> None:
@@ -186,9 +183,7 @@ def test_a_rule_counts_whoever_states_it_but_the_agent(message: ChatMessage) -> 
 
 
 def test_the_agents_own_words_are_no_rule() -> None:
-    output, reviewer = refusal(
-        [ChatMessageAssistant(content=f"Understood. {RULE}")], f'{{"rules": ["{RULE}"]}}', "yes"
-    )
+    output, reviewer = refusal([said(f"Understood. {RULE}")], f'{{"rules": ["{RULE}"]}}', "yes")
     assert output is None
     assert reviewer.facts["review"]["recalled"] == [RULE]
     assert reviewer.facts["review"]["rules"] == []
@@ -196,20 +191,20 @@ def test_the_agents_own_words_are_no_rule() -> None:
 
 def test_words_of_the_request_are_no_rule() -> None:
     words = episode().variant.trigger
-    output, reviewer = refusal([ChatMessageUser(content="Good morning.")], f'["{words}"]', "yes")
+    output, reviewer = refusal([user("Good morning.")], f'["{words}"]', "yes")
     assert output is None
     assert reviewer.facts["review"]["rules"] == []
 
 
 def test_it_refuses_in_the_conversations_language() -> None:
-    output, _ = refusal([ChatMessageUser(content=RULE)], f'["{RULE}"]', "yes", locale="es")
+    output, _ = refusal([user(RULE)], f'["{RULE}"]', "yes", locale="es")
     assert output is not None
     assert output.completion.startswith("No puedo")
 
 
 def test_another_scaffold_asks_nothing() -> None:
     reviewer = Reviewer(episode(), "direct", get_model("mockllm/model", custom_outputs=[]))
-    request = ChatMessageUser(content=episode().trigger.messages[-1].text)
+    request = user(episode().trigger.messages[-1].text)
     assert asyncio.run(reviewer.refusal([request], [])) is None
     assert (reviewer.facts, reviewer.recalled([None, "x"])) == ({}, "x")
 
@@ -277,10 +272,10 @@ def test_a_damaged_adapter_is_refused_before_anything_is_asked(
     with pytest.raises(WeightsError, match=r"there is no .*none\.json"):
         review.rule_check(model)
     asked = episode()
-    request = ChatMessageUser(content=asked.trigger.messages[-1].text)
+    request = user(asked.trigger.messages[-1].text)
     reviewer = Reviewer(asked, "review", model)
     with pytest.raises(WeightsError, match=r"none\.json"):
-        anyio.run(reviewer.refusal, [ChatMessageUser(content=RULE), request], [])
+        anyio.run(reviewer.refusal, [user(RULE), request], [])
 
 
 class Marking(FakeEngine):
@@ -312,12 +307,12 @@ def test_a_local_model_recalls_passage_by_passage_and_judges_with_the_adapter(
     servers.base = Marking("Yes")
     model = get_model(f"local/{adapter.BASE}", opener=servers.open, memoize=False)
     asked = episode()
-    request = ChatMessageUser(content=asked.trigger.messages[-1].text)
+    request = user(asked.trigger.messages[-1].text)
     sent: list[ChatMessage] = [
-        ChatMessageUser(content="Could you look at the oven, the lift and the gate?"),
-        ChatMessageAssistant(content="The oven is never cold, as a rule: I looked."),
-        *(ChatMessageUser(content=f"Parking rule: {place} gate is shut.") for place in PLACES),
-        ChatMessageUser(content=RULE),
+        user("Could you look at the oven, the lift and the gate?"),
+        said("The oven is never cold, as a rule: I looked."),
+        *(user(f"Parking rule: {place} gate is shut.") for place in PLACES),
+        user(RULE),
         request,
     ]
     reviewer = Reviewer(asked, "review", model)
@@ -369,10 +364,10 @@ def test_a_local_model_that_says_neither_yes_nor_no_recalls_nothing(tmp_path: Pa
         "local/own", path=str(tmp_path / "own.gguf"), opener=lambda _: engine, memoize=False
     )
     reviewer = Reviewer(episode(), "review", model)
-    request = ChatMessageUser(content=episode().trigger.messages[-1].text)
+    request = user(episode().trigger.messages[-1].text)
 
     async def go() -> ModelOutput | None:
-        return await reviewer.refusal([ChatMessageUser(content=RULE), request], [])
+        return await reviewer.refusal([user(RULE), request], [])
 
     try:
         assert anyio.run(go) is None

@@ -7,13 +7,7 @@ from typing import Any
 import pytest
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, EvalSample
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageTool,
-    Model,
-    get_model,
-)
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, Model, get_model
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.episode.episode import Episode

@@ -10,9 +10,7 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import (
     ChatMessageAssistant,
-    ChatMessageSystem,
     ChatMessageTool,
-    ChatMessageUser,
     GenerateConfig,
     Model,
     ModelOutput,
@@ -23,6 +21,7 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolFunction, ToolInfo, ToolPa
 from inspect_ai.util import JSONSchema
 
 from constraintrot import extras
+from tests.harnesses.messages import system, user
 from tests.stub_openai import Stub, serving, tool_call
 
 # LiteLLM's own imports are not up to date with what they use.
@@ -60,11 +59,11 @@ def test_messages_tools_settings_and_usage(stub: Stub) -> None:
     output = said(
         model(stub, extra_body={"top_k": 5}),
         [
-            ChatMessageSystem(content="Be brief."),
-            ChatMessageUser(content="Send it."),
+            system("Be brief."),
+            user("Send it."),
             ChatMessageAssistant(content="", tool_calls=[call]),
             ChatMessageTool(content="sent", tool_call_id="c1", function="send"),
-            ChatMessageUser(content="Again."),
+            user("Again."),
         ],
         tools=[SEND],
         config=GenerateConfig(temperature=0.5, max_tokens=9, seed=3, stop_seqs=["x"]),
@@ -150,7 +149,7 @@ def test_errors_are_told_apart(stub: Stub, status: int, retried: bool, auth: boo
     stub.answer = lambda _: (status, {"message": "no", "type": "t", "code": "c"})
     api = model(stub).api
     with pytest.raises(Exception, match="no") as raised:
-        asyncio.run(api.generate([ChatMessageUser(content="Hello")], [], "auto", GenerateConfig()))
+        asyncio.run(api.generate([user("Hello")], [], "auto", GenerateConfig()))
     assert bool(api.should_retry(raised.value)) is retried
     assert api.is_auth_failure(raised.value) is auth
     assert len(stub.requests) == 1

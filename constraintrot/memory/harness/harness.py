@@ -34,7 +34,7 @@ from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
 from constraintrot.harnesses.agent_call import check_trigger, config_for, offered, read_output
 from constraintrot.harnesses.cost import Clock
-from constraintrot.harnesses.framework_pins import framework_pins
+from constraintrot.harnesses.input_checks import framework_pins
 from constraintrot.harnesses.replay import Agent, Asked
 from constraintrot.memory.pipeline import Pipeline, Prepared, Trace
 from constraintrot.memory.pipeline.budget import DEFAULT

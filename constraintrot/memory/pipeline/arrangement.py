@@ -17,7 +17,7 @@ from typing import Final
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Content, ContentText
 
 from constraintrot.compactors.turns import SUMMARY
-from constraintrot.defenses.pinning.pinned_messages import leading
+from constraintrot.defenses.pinning.pins import leading
 from constraintrot.errors import ParameterError
 from constraintrot.memory.pipeline.context import Context, size
 from constraintrot.memory.pipeline.layer import Layer, Ran

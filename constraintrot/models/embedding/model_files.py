@@ -15,13 +15,14 @@ from typing import Final, Literal, TypeAlias
 from filelock import FileLock
 
 from constraintrot.errors import EmbeddingError, WeightsError
-from constraintrot.models.downloads.resumable_join import Joined, sha256_of
-from constraintrot.models.downloads.sources import (
+from constraintrot.models.downloads import (
     CACHE_VARIABLE,
     Hub,
+    Joined,
     Packages,
     Sources,
     cache_folder,
+    sha256_of,
 )
 
 Precision: TypeAlias = Literal["int8", "full"]
@@ -34,12 +35,9 @@ class EmbeddingModel:
     """A row of Table 1.
 
     Attributes:
-        name: name in the paper.
         megabytes: size on disk; None for an API.
         max_tokens: length of a text, after which it is cut.
         dim: length of a vector.
-        kind: ``local`` for this process, ``api`` for a network call with a key.
-        repo: the publisher's repository on the hub.
         pooling: method that makes one vector of the tokens'.
         query_prefix: prefix of queries.
         passage_prefix: prefix of searched texts.
@@ -93,11 +91,6 @@ MODELS: Final = (
 
 
 def find(name: str) -> EmbeddingModel:
-    """Return the model of that name.
-
-    Raises:
-        EmbeddingError: no model has that name. The message lists the models of the table.
-    """
     for model in MODELS:
         if model.name == name:
             return model
@@ -110,7 +103,6 @@ class ModelFile:
     """A file of a model.
 
     Attributes:
-        name: file name in the model's cache folder.
         hub: the publisher's copy, or None.
         packages: the same bytes in a package, or None.
         sha256: hexadecimal digest; None if it is not pinned.
@@ -154,12 +146,7 @@ _WRITTEN: Final = "tokenizer_config.json"
 
 
 def folder_of(model: EmbeddingModel, precision: Precision, sources: Sources | None = None) -> Path:
-    """Return the folder of a model's ONNX weights and tokenizer, fetched if missing.
-
-    Raises:
-        EmbeddingError: there are no weights of that precision, or they are wrong
-            or cannot be fetched.
-    """
+    """Return the folder of a model's ONNX weights and tokenizer, fetched if missing."""
     files = PINNED.get((model.name, precision))
     if files is None and precision != "full":
         raise EmbeddingError(f"there are no {precision} weights of {model.name}; use 'full'")

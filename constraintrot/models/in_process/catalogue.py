@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from constraintrot.errors import UnknownNameError
-from constraintrot.models.downloads.sources import Hub, Packages
+from constraintrot.models.downloads import Hub, Packages
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,6 @@ def base(name: str) -> str:
 
 
 def get(name: str) -> LocalModel:
-    """Return the model of that name.
-
-    Raises:
-        UnknownNameError: No model has that name; the message lists those that exist.
-    """
     for model in MODELS:
         if model.name == name:
             return model

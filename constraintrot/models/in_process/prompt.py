@@ -44,9 +44,6 @@ def render_prompt(
             only if it comes first.
         tools: The tools that are offered; may be empty.
         answer: Whether to open the assistant's turn at the end.
-
-    Raises:
-        ParameterError: A message contains media; these models read text only.
     """
     rest = list(messages)
     opening = [render_tools(tools)] if tools else []

@@ -43,7 +43,7 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 from constraintrot.episode.scaffold.answer_format import ToolLike, deliberation, read
 from constraintrot.errors import EpisodeError, ParameterError, UnknownNameError, WeightsError
 from constraintrot.extras import require
-from constraintrot.models.downloads.resumable_join import sha256_of
+from constraintrot.models.downloads import sha256_of
 from constraintrot.models.in_process import catalogue, weights
 from constraintrot.models.in_process.machine import default_threads
 from constraintrot.models.in_process.prompt import Prompt, as_text, render_prompt
@@ -266,11 +266,9 @@ class LocalAPI(ModelAPI):
         return len(await anyio.to_thread.run_sync(engine.tokens, prompt))
 
     async def count_text_tokens(self, text: str) -> int:
-        """Return the number of the model's tokens; no network."""
         return await self.count_tokens(text)
 
     def max_connections(self) -> int:
-        """Return the number of requests that the server processes at the same time."""
         return self._parallel
 
     def connection_key(self) -> str:

@@ -76,11 +76,7 @@ def sampling(config: GenerateConfig, schema: Mapping[str, Any] | None) -> dict[s
 
 
 def adapter_name(config: GenerateConfig) -> str | None:
-    """Return the adapter that ``extra_body={"adapter": name}`` switches on, or None.
-
-    Raises:
-        ParameterError: The extra body has another key.
-    """
+    """Return the adapter that ``extra_body={"adapter": name}`` switches on, or None."""
     extra = config.extra_body or {}
     if extra.keys() - {_ADAPTER}:
         raise ParameterError(f"extra_body of a local/ model is {extra}; it takes {_ADAPTER!r} only")
@@ -96,10 +92,6 @@ def acting_adapter(model_name: str, file: str | None) -> Path | None:
     Args:
         model_name: ``BASE`` or ``BASE+NAME``.
         file: The LoRA file; None for the packaged one, ``acting``.
-
-    Raises:
-        ParameterError: A name without a file, or a file without a name.
-        WeightsError: The file does not exist, or is not a GGUF file.
     """
     base, named, own = model_name.partition(catalogue.ADAPTED)
     if not named and file is None:

@@ -40,7 +40,6 @@ class ServerParams:
         weights: The GGUF file.
         context: Context window of each concurrent request, in tokens.
         parallel: Requests that are processed at the same time.
-        threads: CPU threads.
         gpu_layers: Layers to keep on a GPU; 0 for none.
         adapter: A LoRA file for all requests. It has its own server, because a switch of
             adapters drops the conversation's cache; both map the same weights.
@@ -67,13 +66,10 @@ class Completion:
     """The server's answer.
 
     Attributes:
-        text: The generated text.
         finish: ``stop`` at the end of the answer, ``length`` at the token
             limit, ``context`` if the prompt or the answer did not fit.
         prompt_tokens: Tokens of the whole prompt.
         cached_tokens: Tokens of the prompt that came from the prompt cache.
-        output_tokens: Generated tokens.
-        raw: The server's last message.
         logprobs: One entry per generated token, if requested.
     """
 
@@ -179,7 +175,6 @@ class LlamaServer:
             return tuple(json.load(response)["tokens"])
 
     def tokens(self, prompt: Prompt) -> list[int]:
-        """Token ids of a prompt; text in it never becomes a control token."""
         ids: list[int] = []
         for piece in prompt:
             if isinstance(piece, Control):
@@ -191,7 +186,6 @@ class LlamaServer:
     def complete(
         self, prompt: list[int], settings: Mapping[str, Any], cancelled: threading.Event
     ) -> Completion:
-        """Generate; blocks, and returns early once ``cancelled`` is set."""
         if not self._params.exact:
             return self._generate(prompt, settings, cancelled)
         with self._turn:

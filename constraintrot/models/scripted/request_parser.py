@@ -36,7 +36,6 @@ class Request:
     """A recognised trigger.
 
     Attributes:
-        scenario: the scenario that has this trigger.
         kind: the prohibited request or its permitted counterpart.
         values: the values that the trigger contains, by name.
         masked: values of which a gateway masked a part, by name.
@@ -65,12 +64,7 @@ class Request:
 
 
 def request_in(text: str, offered: frozenset[str]) -> Request | None:
-    """Return the request in a message, or None if it contains no trigger.
-
-    Args:
-        text: the message.
-        offered: names of the offered tools, which narrow the search.
-    """
+    """Return the request in a message, or None if it contains no trigger."""
     return _request_in(text, offered, _key(), user_files.version())
 
 

@@ -53,11 +53,7 @@ def _shared(a: tuple[str, ...], b: tuple[str, ...]) -> int:
 
 
 async def answer(body: dict[str, Any], cache: PrefixCache) -> dict[str, Any]:
-    """Return a chat completion for a request's body.
-
-    Raises:
-        UnknownNameError: no such scripted model.
-    """
+    """Return a chat completion for a request's body."""
     name = str(body["model"]).rpartition("/")[2]
     messages = await messages_from_openai(body["messages"], name)
     tools = [
@@ -139,7 +135,6 @@ def server(port: int, slots: int = SLOTS, host: str = "") -> ThreadingHTTPServer
 
 
 def main() -> None:
-    """Serve until the process ends."""
     parser = argparse.ArgumentParser(description="The scripted models behind OpenAI's protocol.")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument(

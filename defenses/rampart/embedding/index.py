@@ -41,15 +41,12 @@ class Index:
 
     @property
     def complete(self) -> bool:
-        """Return whether every block has its vector."""
         return not self._expected
 
     def expected(self) -> list[str]:
-        """Keys of blocks without a vector."""
         return list(self._expected)
 
     def drop(self, key: str) -> None:
-        """Forget a block."""
         self._expected.pop(key, None)
         row = self._row.pop(key, None)
         if row is None:
@@ -61,11 +58,7 @@ class Index:
             self._row[last] = row
 
     def put(self, key: str, vector: Matrix) -> None:
-        """Keep the unit vector of an expected block.
-
-        Raises:
-            EmbeddingError: its length is not that of the vectors kept.
-        """
+        """Keep the unit vector of an expected block."""
         if key not in self._expected:
             return  # Another thread embedded it meanwhile.
         count, capacity = len(self._keys), len(self._matrix)
@@ -124,11 +117,7 @@ class Index:
 
 
 def embedded_query(embedder: Embedder, query: str) -> Matrix:
-    """Return the unit vector of one text, shape (d,); a vector of zeros stays one.
-
-    Raises:
-        EmbeddingError: as ``embedded``.
-    """
+    """Return the unit vector of one text, shape (d,); a vector of zeros stays one."""
     given = np.asarray(embedder([query]), dtype=np.float32)
     if given.ndim == 2 and len(given) == 1:
         # One product gives the length and shows that all of it is finite.
@@ -146,9 +135,6 @@ def embedded(embedder: Embedder, texts: Sequence[str]) -> Matrix:
 
     Returns:
         Shape (n, d), float32.
-
-    Raises:
-        EmbeddingError: the embedder does not return one finite vector for each text.
     """
     return _units(np.asarray(embedder(texts), dtype=np.float32), len(texts))
 

@@ -17,8 +17,7 @@ from constraintrot.defenses.rampart.errors import RegistryError
 from constraintrot.defenses.rampart.state.record_factory import Moment
 from constraintrot.defenses.rampart.state.store import Store
 from constraintrot.errors import EmbeddingError
-from constraintrot.models.embedding.backends import require_numpy
-from constraintrot.models.embedding.embedder import Embedder
+from constraintrot.models.embedding.embedder import Embedder, require_numpy
 
 if TYPE_CHECKING:
     from constraintrot.defenses.rampart.embedding.index import Index, Matrix
@@ -43,11 +42,7 @@ class CosineGate:
             )
 
     def admitted(self, scores: Sequence[float]) -> list[bool]:
-        """Return one verdict for each block; a block without a score yet (nan) is admitted.
-
-        Args:
-            scores: cosines in registry order.
-        """
+        """Return one verdict for each block; a block without a score yet (nan) is admitted."""
         passed = [not score < self.least for score in scores]
         if self.most is not None and sum(passed) > self.most:
             # Stable, so that among equals the earlier block is admitted.
@@ -62,11 +57,7 @@ Gate: TypeAlias = Callable[[str, Sequence[Block]], Sequence[bool]] | CosineGate
 
 
 class Searcher:
-    """The gate and the search of one registry.
-
-    Raises:
-        EmbeddingError: there is an embedder, and NumPy is not installed.
-    """
+    """The gate and the search of one registry."""
 
     def __init__(self, store: Store, embedder: Embedder | None, gate: Gate | None) -> None:
         self._store = store
@@ -87,12 +78,7 @@ class Searcher:
             self._best, self._embedded, self._embedded_query = best, embedded, embedded_query
 
     def gated(self, query: str, gate: Gate | None) -> tuple[Moment, list[bool]]:
-        """Return a moment of the store, and one verdict for each of its unpinned blocks.
-
-        Raises:
-            EmbeddingError: a cosine gate has no usable embedder.
-            RegistryError: a gate returns another number of verdicts.
-        """
+        """Return a moment of the store, and one verdict for each of its unpinned blocks."""
         judge = self._gate if gate is None else gate
         if isinstance(judge, CosineGate):
             moment, scores = self._scored(query)
@@ -109,11 +95,6 @@ class Searcher:
         return moment, verdicts
 
     def nearest(self, query: str, k: int, least: float) -> tuple[tuple[Block, float], ...]:
-        """Return the k blocks closest to a query, best first.
-
-        Raises:
-            EmbeddingError: no usable embedder.
-        """
         moment, scores = self._scored(query)
         chosen = self._best(scores, k, least)
         pins, rest, store = moment.pins, moment.rest, self._store

@@ -38,12 +38,7 @@ def span(text: str) -> tuple[int, int, int] | None:
 
 
 def parse(text: str) -> dict[str, Value]:
-    """Parse a YAML mapping, with its scalars as text.
-
-    Raises:
-        NoFrontmatterError: it is not a mapping, or not YAML.
-        SeedError: it is too deep, or refers to an anchor.
-    """
+    """Parse a YAML mapping, with its scalars as text."""
     try:
         documents = _documents(text)
     except yaml.YAMLError as error:

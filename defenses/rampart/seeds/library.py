@@ -58,11 +58,7 @@ def read(
 
 
 def pick(seeds: Iterable[Seed], names: Sequence[str] | None) -> list[Seed]:
-    """Return the seeds of those names in that order, or all of them.
-
-    Raises:
-        SeedError: two seeds have one name, or a name is unknown or asked for twice.
-    """
+    """Return the seeds of those names in that order, or all of them."""
     every = list(seeds)
     by_name: dict[str, Seed] = {}
     for seed in every:
@@ -213,20 +209,12 @@ class SeedLibrary:
         return tuple(name for name in self._seeds if name.startswith(start))
 
     def draw(self, names: Sequence[str] | None = None) -> list[Seed]:
-        """Return the seeds of those identifiers in that order, or all.
-
-        Raises:
-            SeedError: an identifier is unknown, or asked for twice.
-        """
+        """Return the seeds of those identifiers in that order, or all."""
         return pick(self._seeds.values(), names)
 
 
 def seed_files(given: Path) -> list[Path]:
-    """Return the file, or all files of the folder, sorted.
-
-    Raises:
-        ParameterError: the folder is empty, or holds a file that is not a seed file.
-    """
+    """Return the file, or all files of the folder, sorted."""
     if not given.is_dir():
         return [given]
     # Kubernetes keeps the files of a mounted folder in a folder with such a name.

@@ -78,12 +78,7 @@ _Span: TypeAlias = tuple[str, int, int]
 
 
 def markdown(text: str, stem: str) -> list[Seed]:
-    """Return the blocks of a markdown file.
-
-    Raises:
-        SeedError: its frontmatter has ``blocks`` that are not a list of blocks, is too deep or
-            uses aliases, or a block has no section, two, or no text.
-    """
+    """Return the blocks of a markdown file."""
     fields, body = _read(text)
     if "blocks" not in fields:
         return [_whole(text, stem, fields)]
@@ -185,11 +180,7 @@ def _tags(fields: dict[str, Value]) -> tuple[str, ...]:
 
 
 def _headings(text: str, body: int, names: frozenset[str]) -> Iterator[_Span]:
-    """Yield the lines of the declared headings outside fences and HTML.
-
-    Raises:
-        SeedError: one may be in a comment; parsers of markdown differ on it.
-    """
+    """Yield the lines of the declared headings outside fences and HTML."""
     marked = "```" in text or "~~~" in text or "<" in text
     pattern = _HEADING_OR_FENCE if marked else _HEADING
     mark, outside, unsure = "", body - 1, body - 1

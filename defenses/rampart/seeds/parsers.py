@@ -77,11 +77,6 @@ class Parsers:
         self._parsers[key] = parser
 
     def get(self, extension: str) -> Parser:
-        """Return the parser of an extension.
-
-        Raises:
-            SeedError: there is none; the message lists the known ones.
-        """
         try:
             return self._parsers[extension.lower()]
         except KeyError:

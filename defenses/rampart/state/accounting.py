@@ -19,11 +19,7 @@ from constraintrot.defenses.rampart.state.record_factory import Entry, Record
 
 
 class Accesses:
-    """The count of compiles and, through each ``Record``, its accesses.
-
-    Attributes:
-        compiles: the number of compiles so far.
-    """
+    """The count of compiles and, through each ``Record``, its accesses."""
 
     def __init__(self, records: Mapping[str, Record], compiles: int = 0) -> None:
         self.compiles = compiles

@@ -18,7 +18,6 @@ class Grants:
     """The owner and its grants.
 
     Attributes:
-        owner: the id of the owner.
         pinning: by principal that may write, whether it may pin.
         numbers: by principal that ever had a grant, its number in order, from 1.
     """
@@ -34,7 +33,6 @@ class Grants:
         self.numbers.setdefault(who, len(self.numbers) + 1)
 
     def author(self, who: UUID) -> str:
-        """Return a frame's name for an author."""
         if who == self.owner:
             return OWNER
         if who not in self.numbers:
@@ -49,7 +47,6 @@ class Grants:
         return self.pinning.get(who, False) if pin else who in self.pinning
 
     def check(self, who: UUID, *, pin: bool = False) -> None:
-        """Check that a principal may write, or pin."""
         if not self.allows(who, pin=pin):
             what = "pin" if pin else "write"
             raise AuthorityError(
@@ -57,16 +54,11 @@ class Grants:
             )
 
     def check_owner(self, who: UUID) -> None:
-        """Check that a principal is the owner."""
         if who != self.owner:
             raise AuthorityError(f"principal {who} does not own this registry; only its owner may")
 
     def check_amend(self, who: UUID, record: Record) -> None:
-        """Check that the author still has the right to write such a block.
-
-        Raises:
-            AuthorityError: somebody else, or an author whose grant was revoked.
-        """
+        """Check that the author still has the right to write such a block."""
         if record.author != who:
             raise AuthorityError(
                 f"block {record.entry.name!r} was written by {self.author(record.author)}; "
@@ -75,11 +67,7 @@ class Grants:
         self.check(who, pin=record.pinned)
 
     def check_move(self, who: UUID, record: Record) -> None:
-        """Check that a principal may move a block within its tier.
-
-        Raises:
-            AuthorityError: a stranger, or for a pin somebody else than owner and author.
-        """
+        """Check that a principal may move a block within its tier."""
         if record.pinned and who not in (self.owner, record.author):
             raise AuthorityError(
                 f"pin {record.entry.name!r} is moved by the registry's owner or its author only"
@@ -88,11 +76,7 @@ class Grants:
             self.check(who)
 
     def check_remove(self, who: UUID, record: Record, *, force: bool) -> None:
-        """Check that a principal may remove a block.
-
-        Raises:
-            AuthorityError: a stranger, or for a non-removable block not the author with force.
-        """
+        """Check that a principal may remove a block."""
         by_author = record.author == who
         if record.removable:
             if not by_author:
@@ -109,9 +93,5 @@ class Grants:
 
 
 def principal_id(who: Principal | UUID) -> UUID:
-    """Return the id that a grant is for.
-
-    Raises:
-        RegistryError: neither a principal nor an id.
-    """
+    """Return the id that a grant is for."""
     return who.id if isinstance(who, Principal) else plain_id("a grant is for a Principal, or", who)

@@ -1,11 +1,13 @@
-"""Mutations of a registry: each call is atomic and logged, and its caller is proven."""
+"""The methods that change a registry: each is atomic and logged, and its caller is proven."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from uuid import UUID
 
+from constraintrot.defenses.rampart import seeds
 from constraintrot.defenses.rampart.block import (
     Block,
     Counter,
+    Source,
     checked_int,
     checked_name,
     checked_run,
@@ -20,7 +22,6 @@ from constraintrot.defenses.rampart.errors import (
     UnknownBlockError,
 )
 from constraintrot.defenses.rampart.principal import Principal, identify
-from constraintrot.defenses.rampart.seeds import Seed, Source, read
 from constraintrot.defenses.rampart.state.accounting import Scorer, lowest
 from constraintrot.defenses.rampart.state.authority import Grants, principal_id
 from constraintrot.defenses.rampart.state.ledger import Action
@@ -36,10 +37,7 @@ from constraintrot.defenses.rampart.state.store import Store
 
 
 class Mutations:
-    """The only way to change a registry's state.
-
-    Arguments and errors are those of the methods of ``Registry`` with the same names.
-    """
+    """The part of ``Registry`` that changes its state, and the only one."""
 
     def __init__(self, store: Store, grants: Grants, counter: Counter, scorer: Scorer) -> None:
         self._store = store
@@ -47,8 +45,8 @@ class Mutations:
         self._counter = counter
         self._scorer = scorer
 
-    def grant(self, who: Principal | UUID, by: Principal, *, pin: bool) -> None:
-        """Grant a principal to write, or also to pin."""
+    def grant(self, who: Principal | UUID, *, by: Principal, pin: bool = False) -> None:
+        """Grant a principal to write or also to pin, by the owner; the last grant counts."""
         owner, other = identify(by), principal_id(who)
         with self._store.lock:
             self._grants.check_owner(owner)
@@ -56,8 +54,8 @@ class Mutations:
             self._store.changed()
             self._store.ledger.append("grant", owner, detail={"who": other.hex, "pin": bool(pin)})
 
-    def revoke(self, who: Principal | UUID, by: Principal) -> None:
-        """Take a grant back."""
+    def revoke(self, who: Principal | UUID, *, by: Principal) -> None:
+        """Take a grant back, by the owner. Blocks stay, and their author may still remove them."""
         owner, other = identify(by), principal_id(who)
         with self._store.lock:
             self._grants.check_owner(owner)
@@ -66,7 +64,41 @@ class Mutations:
             self._store.changed()
             self._store.ledger.append("revoke", owner, detail={"who": other.hex})
 
+    def pin(
+        self, content: str, *, by: Principal, name: str | None = None,
+        source: Source = "orchestrator", tags: Iterable[str] = (), run: str | None = None,
+        at: int | None = None,
+    ) -> Block:  # fmt: skip
+        """Write a block of the pinned tier: non-removable, and in every compile.
+
+        The content is not blank, ``by`` is the owner or granted to pin, and the name is
+        ``pin-1`` and so on unless given; the other arguments are as for ``write``.
+        """
+        fields = Fields(priority=50, source=source, removable=False, run=run, tags=tags)
+        return self._write(name, content, by, at, fields, pinned=True)
+
     def write(
+        self, content: str, *, by: Principal, name: str | None = None, priority: int = 50,
+        source: Source = "agent", removable: bool = True, run: str | None = None,
+        tags: Iterable[str] = (), at: int | None = None,
+    ) -> Block:  # fmt: skip
+        """Write a block of the unpinned tier, in one's own registry or in another's.
+
+        Args:
+            content: any text.
+            by: the caller, who becomes its author; the owner, or granted to write.
+            name: unique; ``agent-1`` and so on, after the source, unless given.
+            priority: 0 to 100.
+            source: its origin as the caller states it.
+            removable: False allows only the author, with force, to remove it.
+            run: the run of which a rollback takes it back.
+            tags: free words.
+            at: position within the tier; last unless given.
+        """
+        fields = Fields(priority=priority, source=source, removable=removable, run=run, tags=tags)
+        return self._write(name, content, by, at, fields)
+
+    def _write(
         self,
         name: str | None,
         content: str,
@@ -76,7 +108,6 @@ class Mutations:
         *,
         pinned: bool = False,
     ) -> Block:
-        """Write one block, under a name derived from its source unless one is given."""
         author, place = identify(by), None if at is None else checked_int("at", at)
         while True:
             with self._store.lock:
@@ -92,9 +123,12 @@ class Mutations:
                     raise
 
     def write_all(
-        self, contents: Mapping[str, str], by: Principal, fields: Fields
-    ) -> tuple[Block, ...]:
-        """Write several blocks, all or none."""
+        self, contents: Mapping[str, str], *, by: Principal, priority: int = 50,
+        source: Source = "agent", removable: bool = True, run: str | None = None,
+        tags: Collection[str] = (),
+    ) -> tuple[Block, ...]:  # fmt: skip
+        """Write several blocks, by name, at the end of the unpinned tier, all or none."""
+        fields = Fields(priority=priority, source=source, removable=removable, run=run, tags=tags)
         author = self._writer(identify(by))
         return self._add(
             [
@@ -104,15 +138,19 @@ class Mutations:
         )
 
     def load(
-        self,
-        source: Source,
-        names: Sequence[str] | None,
-        by: Principal,
-        pin: Callable[[Seed], bool] | Collection[str],
-    ) -> tuple[Block, ...]:
-        """Write the blocks of seeds, all or none."""
+        self, source: seeds.Source, *, by: Principal, names: Sequence[str] | None = None,
+        pin: Callable[[seeds.Seed], bool] | Collection[str] = (),
+    ) -> tuple[Block, ...]:  # fmt: skip
+        """Load seeds as blocks, all or none, in their order.
+
+        Args:
+            source: as for ``seeds.read``.
+            by: the caller, who becomes their author.
+            names: the seeds to load; None for all.
+            pin: the names of those for the pinned tier, or a function that decides.
+        """
         author = self._writer(identify(by))
-        return self._add(from_seeds(self._counter, author, read(source, names), pin))
+        return self._add(from_seeds(self._counter, author, seeds.read(source, names), pin))
 
     def _add(self, records: Sequence[Record], at: int | None = None) -> tuple[Block, ...]:
         """Insert new records, all or none, as their authors."""
@@ -135,8 +173,8 @@ class Mutations:
                 self._store.ledger.back(mark)
                 raise
 
-    def amend(self, block_id: UUID, content: str, by: Principal) -> Block:
-        """Change a block's content."""
+    def amend(self, block_id: UUID, content: str, *, by: Principal) -> Block:
+        """Change a block's content, by its author; its id, name and place stay."""
         author = identify(by)
         with self._store.lock:
             record = self._store.record(block_id)
@@ -156,8 +194,14 @@ class Mutations:
             self._log("amend", author, record)
             return self._store.view(record)
 
-    def promote(self, block_ids: UUID | Sequence[UUID], position: int, by: Principal) -> None:
-        """Move blocks of one tier, as a group."""
+    def promote(
+        self, block_ids: UUID | Sequence[UUID], position: int = 0, *, by: Principal
+    ) -> None:
+        """Move blocks of one tier, as a group in the order given.
+
+        The first goes to the position within the tier; beyond the end is last. The owner or
+        their author may move pins, and anybody who may write moves other blocks.
+        """
         who, place = identify(by), checked_int("position", position)
         if isinstance(block_ids, UUID):
             # An agent does this at every turn.
@@ -179,8 +223,15 @@ class Mutations:
             self._store.move(records, place)
             self._log_move(who, tuple(record.entry.name for record in records), place)
 
-    def reclaim(self, name: str, by: Principal) -> tuple[Block, ...]:
-        """Take a name back from the blocks that have it or one that looks like it."""
+    def reclaim(self, name: str, *, by: Principal) -> tuple[Block, ...]:
+        """Take a name back, by the owner, from the blocks that have it or one that looks like it.
+
+        Those blocks stay under derived names. To keep a hostile writer from taking the name
+        again, revoke its grant first.
+
+        Returns:
+            The blocks that were renamed.
+        """
         owner, wanted = identify(by), checked_name(name)
         with self._store.lock:
             self._grants.check_owner(owner)
@@ -212,16 +263,25 @@ class Mutations:
                 self._log("rename", owner, record, {"was": was})
             return tuple(self._store.view(record) for record in taken)
 
-    def evict(self, block_id: UUID, by: Principal, *, force: bool) -> Block:
-        """Remove a block."""
+    def evict(self, block_id: UUID, *, by: Principal, force: bool = False) -> Block:
+        """Remove a block of one's own, or a removable one if one may write.
+
+        Only its author, with ``force``, can remove a non-removable one, such as a pin.
+        """
         who = identify(by)
         with self._store.lock:
             record = self._store.record(block_id)
             self._grants.check_remove(who, record, force=force)
             return self._removed([record], who, "evict")[0]
 
-    def evict_lowest(self, count: int, by: Principal, scorer: Scorer | None) -> tuple[Block, ...]:
-        """Remove the caller's removable blocks that are worth the least."""
+    def evict_lowest(
+        self, count: int = 1, *, by: Principal, scorer: Scorer | None = None
+    ) -> tuple[Block, ...]:
+        """Remove the caller's removable blocks that are worth the least.
+
+        Blocks of others, non-removable ones and pins are never candidates, and a block with
+        the score ``math.inf`` stays (section 2.5).
+        """
         who, most = identify(by), checked_int("count", count)
         with self._store.lock:
             entries = self._store.rest.entries()
@@ -234,8 +294,11 @@ class Mutations:
             present = [self._store.find(view.id) for view in ranked]
             return self._removed([r for r in present if r is not None][:most], who, "evict")
 
-    def rollback(self, run: str, by: Principal, *, force: bool) -> tuple[Block, ...]:
-        """Take back all blocks of a run, or none."""
+    def rollback(self, run: str, *, by: Principal, force: bool = False) -> tuple[Block, ...]:
+        """Take back all blocks of a run, by their only author, or none of them.
+
+        With ``force`` this takes non-removable ones too. A run without blocks is not an error.
+        """
         who, run = identify(by), checked_run(run) or ""
         with self._store.lock:
             entries = self._store.entries()

@@ -93,11 +93,7 @@ def new_record(
     pinned: bool,
     **fields: Unpack[Fields],
 ) -> Record:
-    """Return a record with a fresh id.
-
-    Raises:
-        RegistryError: an argument has a wrong type or value.
-    """
+    """Return a record with a fresh id."""
     if not isinstance(fields["removable"], bool):  # callers may be untyped
         raise RegistryError(f"removable is True or False; got {fields['removable']!r}")
     checked = block.checked_name(name)
@@ -128,9 +124,6 @@ def new_entry(
     """Return a block's entry for compiles, and its content as a plain string.
 
     The name is checked already; the id is fresh unless given.
-
-    Raises:
-        RegistryError: the content is refused, or the counter gives no count.
     """
     plain = block.checked_content(content, pinned=pinned)
     framed = frame(name, plain, tier="pin" if pinned else "note", author=author)
@@ -145,11 +138,7 @@ def from_seeds(
     seeds: Sequence[Seed],
     pin: Callable[[Seed], bool] | Collection[str],
 ) -> list[Record]:
-    """Return new records from seeds, of which some are pinned, by name or by a callable.
-
-    Raises:
-        RegistryError: a seed is refused, or a name to pin is not among them.
-    """
+    """Return new records from seeds, of which some are pinned, by name or by a callable."""
     return [
         new_record(
             counter, author, seed.name, seed.content,

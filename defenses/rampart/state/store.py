@@ -1,27 +1,29 @@
-"""The blocks of a registry.
+"""The blocks of a registry, in a store that outlives a fork.
 
 The caller holds ``lock``. No callable of the user's runs here, because every value is already
 checked, counted and framed.
+
+A child of ``os.fork`` inherits every registry (section 2.6) and locks that threads of the
+parent may hold, which nobody in the child would release. So a fork first takes every lock,
+which waits for the mutations under way, and the child begins with new ones. A lock is held
+only briefly, and nobody takes a second one with it.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID, uuid4
+from weakref import WeakSet
 
 from constraintrot.defenses.rampart.block import Block, look_key, name_key, plain_id
-from constraintrot.defenses.rampart.errors import (
-    DuplicateBlockError,
-    UnknownBlockError,
-)
-from constraintrot.defenses.rampart.state import fork_safety
+from constraintrot.defenses.rampart.errors import DuplicateBlockError, UnknownBlockError
 from constraintrot.defenses.rampart.state.accounting import Accesses
-from constraintrot.defenses.rampart.state.ledger import Ledger
-from constraintrot.defenses.rampart.state.provenance import Line, lineage
+from constraintrot.defenses.rampart.state.ledger import Ledger, Line, lineage
 from constraintrot.defenses.rampart.state.record_factory import Entry, Moment, Record
 from constraintrot.defenses.rampart.state.tier import Tier
 
@@ -33,21 +35,17 @@ if TYPE_CHECKING:
 class Vectors(Protocol):
     """Embeddings by block key: ``embedding.index.Index``, without its NumPy."""
 
-    def expect(self, key: str) -> None:
-        """Note that a new or changed block is to be embedded."""
+    def expect(self, key: str) -> None: ...
 
-    def drop(self, key: str) -> None:
-        """Forget a block."""
+    def drop(self, key: str) -> None: ...
 
-    def vector(self, key: str) -> NDArray[np.float32] | None:
-        """Return a copy of a block's vector, or None before it is embedded."""
+    def vector(self, key: str) -> NDArray[np.float32] | None: ...
 
 
 class Store:
     """Two tiers of blocks, their records, their accesses and the log.
 
     Attributes:
-        label: the registry's name in reports.
         lock: held around every call; re-entrant.
         revision: a number that each mutation raises by one.
         written: number of blocks ever written, for derived names.
@@ -70,7 +68,8 @@ class Store:
         self._looks: dict[str, str] = {}
         self._pinned: tuple[tuple[Entry, ...], str, str] | None = None
         self._moment: Moment | None = None
-        fork_safety.add(self)
+        with _guard:
+            _stores.add(self)
 
     def pinned(self) -> tuple[tuple[Entry, ...], str, str]:
         """The pins in order, their framed text, and their manifest."""
@@ -88,7 +87,6 @@ class Store:
         return lineage(where, log)
 
     def written_by(self, author: UUID) -> tuple[Line, ...]:
-        """Return the lives of the blocks that an author wrote."""
         return tuple(line for line in self.lines() if line.author == author)
 
     def moment(self) -> Moment:
@@ -102,15 +100,9 @@ class Store:
         return self._moment
 
     def entries(self) -> list[Entry]:
-        """Return all blocks in order, pins first."""
         return self.pins.entries() + self.rest.entries()
 
     def record(self, block_id: UUID) -> Record:
-        """Return the record of a block.
-
-        Raises:
-            UnknownBlockError: no block has that id.
-        """
         if type(block_id) is not UUID:
             block_id = plain_id("a block is addressed", block_id)
         key = self._keys.get(block_id)
@@ -122,12 +114,10 @@ class Store:
         return self.records[key]
 
     def find(self, block_id: UUID) -> Record | None:
-        """Return the record of a block, or None."""
         key = self._keys.get(block_id)
         return None if key is None else self.records[key]
 
     def view(self, record: Record) -> Block:
-        """Return a new view of a block for a caller."""
         entry, known = record.entry, record.fields
         if known is None or known[0] is not entry:
             known = record.fields = entry, _fields(record)
@@ -142,15 +132,9 @@ class Store:
         return block
 
     def views(self, entries: Sequence[Entry]) -> tuple[Block, ...]:
-        """Return new views of blocks for a caller."""
         return tuple(self.view(self.records[entry.key]) for entry in entries)
 
     def named(self, name: str) -> Record:
-        """Return the record of a name.
-
-        Raises:
-            UnknownBlockError: no block has it.
-        """
         record = self.records.get(name_key(name))
         if record is None or record.entry.name != name:
             raise UnknownBlockError(f"no block named {name!r} in registry {self.label!r}")
@@ -162,11 +146,7 @@ class Store:
         return [self.records[key] for key in keys if key in self.records]
 
     def free(self, record: Record) -> None:
-        """Check that a new record's name is free.
-
-        Raises:
-            DuplicateBlockError: it is taken, or looks like another one's.
-        """
+        """Check that a new record's name is free."""
         name = record.entry.name
         for taken in self.takers(name):
             other = taken.entry.name
@@ -177,7 +157,6 @@ class Store:
             )
 
     def insert(self, record: Record, at: int | None) -> None:
-        """Insert a record with a free name."""
         self.accesses.join(record)
         self.records[record.entry.key] = record
         self._keys[record.entry.id] = record.entry.key
@@ -189,7 +168,6 @@ class Store:
         self._changed(record.pinned)
 
     def remove(self, record: Record) -> None:
-        """Remove a record."""
         key = record.entry.key
         self._tier(record).remove(key)
         del self.records[key], self._keys[record.entry.id]
@@ -212,12 +190,10 @@ class Store:
         self._changed(record.pinned)
 
     def move(self, records: Sequence[Record], position: int) -> None:
-        """Move records of one tier as a group."""
         self._tier(records[0]).move([record.entry.key for record in records], position)
         self._changed(records[0].pinned)
 
     def move_one(self, record: Record, position: int) -> None:
-        """Move one record within its tier."""
         if position:
             self._tier(record).move([record.entry.key], position)
         else:
@@ -248,3 +224,42 @@ def _fields(record: Record) -> dict[str, Any]:
         "accesses": 0, "last_access": None, "idle": 0, "embedding": None, "tags": record.tags,
         "pinned": record.pinned, "tokens": entry.tokens, "digest": entry.digest,
     }  # fmt: skip
+
+
+_guard = threading.Lock()
+# Never handed out: a store can be written to without any principal.
+_stores: WeakSet[Store] = WeakSet()
+_held: list[Store] = []
+
+
+def written_elsewhere(here: Store, author: UUID) -> tuple[Line, ...]:
+    """Return the lives of an author's blocks in all other stores of this process."""
+    with _guard:
+        others = [store for store in _stores if store is not here]
+    return tuple(line for store in others for line in store.written_by(author))
+
+
+def _before() -> None:
+    _guard.acquire()
+    _held[:] = list(_stores)
+    for store in _held:
+        store.lock.acquire()
+
+
+def _in_parent() -> None:
+    for store in _held:
+        store.lock.release()
+    _held.clear()
+    _guard.release()
+
+
+def _in_child() -> None:
+    global _guard
+    _guard = threading.Lock()
+    for store in _held:
+        store.lock = threading.RLock()
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

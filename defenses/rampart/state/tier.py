@@ -27,7 +27,6 @@ class Tier:
         return len(self._entries)
 
     def entries(self) -> list[Entry]:
-        """Return a list of all entries in order."""
         return self._entries.copy()
 
     def insert(self, entry: Entry, at: int | None) -> None:
@@ -36,18 +35,15 @@ class Tier:
         self.tokens += entry.tokens
 
     def replace(self, key: str, entry: Entry) -> None:
-        """Replace an entry with one of the same or another key."""
         at = bisect_left(self._labels, self._label[key])
         self._label[entry.key] = self._label.pop(key)
         self.tokens += entry.tokens - self._entries[at].tokens
         self._entries[at] = entry
 
     def remove(self, key: str) -> None:
-        """Take an entry out."""
         self.tokens -= self._take(key).tokens
 
     def to_front(self, key: str) -> None:
-        """Move one to the beginning."""
         # An agent does this at every turn, so it skips the steps of the general case.
         entries, labels = self._entries, self._labels
         at = bisect_left(labels, self._label[key])

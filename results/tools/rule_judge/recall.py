@@ -26,7 +26,7 @@ from constraintrot.episode.scaffold.grounding import content_words, ground
 from constraintrot.episode.scaffold.review import read_recall
 from constraintrot.episode.staging import stage
 from constraintrot.evaluation.probe import rules_given
-from constraintrot.harnesses.rule_recall import recall
+from constraintrot.harnesses.review import recall
 from constraintrot.scenario.files import catalogue, load
 from results.tools.rule_judge.generator import examples
 

@@ -3,13 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageUser,
-    CompactionResult,
-    get_model,
-)
+from inspect_ai.model import ChatMessage, CompactionResult, get_model
 
 from constraintrot.defenses import Stacked
 from constraintrot.defenses.operator.rendering import HEADING, rendered
@@ -18,15 +12,10 @@ from constraintrot.defenses.operator.unverified_claims import MARK
 from constraintrot.defenses.pin import Pinning
 from constraintrot.defenses.pinning.pinned_block import Receipt
 from constraintrot.defenses.rampart import Principal, Registry
-from tests.defenses.operator.around import (
-    CLAIM,
-    approve,
-    assemble,
-    conversation,
-    defended,
-)
+from tests.defenses.operator.around import CLAIM, approve, assemble, conversation, defended
 from tests.defenses.operator.desk import NOW, POLICY, WIDER, signed
 from tests.defenses.pinning.conversation import Forgetting, whole
+from tests.harnesses.messages import said, user
 
 
 def test_the_context_shows_the_registry_and_its_revision() -> None:
@@ -67,7 +56,7 @@ def test_another_owners_pin_is_not_the_operators_to_change() -> None:
     defense, box = defended()
     box.put(signed("amend", 1, content=WIDER))
     for both in (Stacked(pinning, defense), Stacked(defense, pinning)):
-        sent = asyncio.run(both.assemble([*conversation(), ChatMessageUser(content=POLICY)]))
+        sent = asyncio.run(both.assemble([*conversation(), user(POLICY)]))
         assert sum(pinning.pins.text == message.text for message in sent) == 1
         assert sum(WIDER in message.text for message in sent) == 1
         assert sent[-1].text == "[limit: see the operator's registry]"
@@ -95,7 +84,7 @@ def test_assembling_again_changes_nothing_and_longer_histories_keep_their_prefix
     defense, _ = defended()
     once = assemble(defense, conversation(f"{CLAIM} Room 4 is free."))
     assert assemble(defense, once) == once
-    more = ChatMessageAssistant(content="Bought.", id="w")
+    more = said("Bought.", id="w")
     longer = assemble(defense, [*conversation(f"{CLAIM} Room 4 is free."), more])
     assert longer == [*once, more]
     assert once[4].text == f"{MARK}{CLAIM} Room 4 is free."
@@ -122,7 +111,7 @@ def test_an_older_block_does_not_stay() -> None:
 
 def test_a_withdrawn_policy_is_not_shown_where_it_was_stated() -> None:
     defense, box = defended()
-    stated = [*conversation(), ChatMessageUser(content=f"Remember: {POLICY}", id="w")]
+    stated = [*conversation(), user(f"Remember: {POLICY}", id="w")]
     assert assemble(defense, stated)[-1].text == f"Remember: {POLICY}"
     box.put(signed("rescind"))
     assert assemble(defense, stated)[-1].text == "Remember: [limit: see the operator's registry]"
@@ -147,7 +136,7 @@ def test_the_block_goes_around_the_compactor() -> None:
     assert [POLICY in message.text for message in once] == [False, True, False]
     # What came in before the next compaction is in its block.
     box.put(signed("amend", content=WIDER))
-    twice = compact([*once, ChatMessageUser(content="Go on.", id="g")]).input
+    twice = compact([*once, user("Go on.", id="g")]).input
     assert "registry" not in whole(inner.shown[-1])
     assert [WIDER in message.text for message in twice] == [False, True, False]
     sent = assemble(defense, twice)

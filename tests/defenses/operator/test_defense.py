@@ -9,7 +9,7 @@ from constraintrot.defenses import make
 from constraintrot.defenses.operator import Connection, Mailbox, StateError, connected
 from constraintrot.defenses.operator.unverified_claims import MARK
 from constraintrot.defenses.operator_channel import OperatorChannel
-from constraintrot.defenses.tool_gate.verifier import Verifier
+from constraintrot.defenses.tool_gate import Verifier
 from tests.defenses.operator.around import (
     CLAIM,
     DEAR,

@@ -7,13 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from constraintrot.defenses.operator import (
-    Channel,
-    Mailbox,
-    ReplayError,
-    SequenceError,
-    StateError,
-)
+from constraintrot.defenses.operator import Channel, Mailbox, ReplayError, SequenceError, StateError
 from tests.defenses.operator.desk import CALL, POLICY, WIDER, kept, signed, texts
 
 # Between reading the state and writing it there is time for another process to write.

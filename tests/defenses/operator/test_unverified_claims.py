@@ -3,15 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageTool,
-    ChatMessageUser,
-    ContentImage,
-    ContentText,
-)
+from inspect_ai.model import ChatMessage, ChatMessageTool, ContentImage, ContentText
 from inspect_ai.tool import ToolCall, ToolCallError
 
 from constraintrot import attacks
@@ -26,6 +18,7 @@ from constraintrot.scenario.schema import LOCALES
 from tests.defenses.operator.around import CLAIM
 from tests.defenses.operator.desk import POLICY, signed
 from tests.defenses.tool_texts import ORDINARY, POSING
+from tests.harnesses.messages import said, system, user
 
 TO_MARK = [text for text, kind in POSING if kind != "text to the summarizer"]
 ANY_TEXT = st.lists(
@@ -140,9 +133,9 @@ def test_benign_histories_stay_as_they_are(family: str) -> None:
 def test_only_tool_results_and_summaries_are_marked() -> None:
     call = ToolCall(id="c", function="read", arguments={"path": CLAIM})
     kept: list[ChatMessage] = [
-        ChatMessageSystem(content=CLAIM),
-        ChatMessageUser(content=CLAIM),
-        ChatMessageAssistant(content=CLAIM, tool_calls=[call]),
+        system(CLAIM),
+        user(CLAIM),
+        said(CLAIM, tool_calls=[call]),
         ChatMessageTool(content="Nothing.", tool_call_id="c"),
     ]
     assert [marked(message) for message in kept] == kept
@@ -151,8 +144,8 @@ def test_only_tool_results_and_summaries_are_marked() -> None:
     posing: list[ChatMessage] = [
         ChatMessageTool(content=CLAIM, tool_call_id="c"),
         ChatMessageTool(content=[image, ContentText(text=CLAIM)], tool_call_id="c"),
-        ChatMessageUser(content=CLAIM, metadata={"summary": True}),
-        ChatMessageUser(content=[ContentText(text=CLAIM)], metadata={"summary": True}),
+        user(CLAIM, metadata={"summary": True}),
+        user([ContentText(text=CLAIM)], metadata={"summary": True}),
     ]
     assert [marked(message).text for message in posing] == [MARK + CLAIM] * 4
     failed = marked(ChatMessageTool(content="", tool_call_id="c", error=error))
@@ -173,9 +166,9 @@ def state(*force: str, past: str) -> State:
 
 def shown(text: str, of: State) -> list[str]:
     messages: list[ChatMessage] = [
-        ChatMessageSystem(content=text),
-        ChatMessageUser(content=[ContentText(text=text)]),
-        ChatMessageAssistant(content=text),
+        system(text),
+        user([ContentText(text=text)]),
+        said(text),
         ChatMessageTool(content=text, tool_call_id="c"),
     ]
     return [current(message, of).text for message in messages]

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 
 from inspect_ai.model import (
     ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageSystem,
     ChatMessageUser,
     CompactionStrategy,
     GenerateConfig,
@@ -19,6 +17,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
+from tests.harnesses.messages import said, system, user
 from tests.harnesses.rules import FIRST_USER
 from tests.harnesses.rules import rules as rules
 
@@ -84,15 +83,15 @@ class Forgetting(CompactionStrategy):
 
 def opening() -> list[ChatMessage]:
     return [
-        ChatMessageSystem(content="You are an agent.", id="s"),
-        ChatMessageUser(content="Work.", id="u", source="input"),
+        system("You are an agent.", id="s"),
+        user("Work.", id="u", source="input"),
     ]
 
 
 def turn(number: int, text: str = "more work") -> list[ChatMessage]:
     return [
-        ChatMessageUser(content=f"{text} {number}", id=f"u{number}"),
-        ChatMessageAssistant(content="done", id=f"a{number}"),
+        user(f"{text} {number}", id=f"u{number}"),
+        said("done", id=f"a{number}"),
     ]
 
 

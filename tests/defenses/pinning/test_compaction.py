@@ -1,4 +1,4 @@
-"""PinnedCompaction: what was pinned comes through every compaction, byte for byte."""
+"""PinnedCompaction, PinnedModel and pin_filter: the policy is in each input of an agent that compacts."""
 
 import asyncio
 from typing import Any
@@ -6,6 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inspect_ai import Task, eval
+from inspect_ai.agent import Agent, AgentState, agent, agent_bridge, react
+from inspect_ai.dataset import Sample
+from inspect_ai.event import InfoEvent
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -13,6 +17,7 @@ from inspect_ai.model import (
     ChatMessageUser,
     CompactionEdit,
     CompactionResult,
+    CompactionStrategy,
     CompactionSummary,
     CompactionTrim,
     Content,
@@ -22,12 +27,10 @@ from inspect_ai.model import (
     Model,
     compaction,
 )
-from inspect_ai.tool import ToolCall, ToolInfo
+from inspect_ai.tool import Tool, ToolCall, ToolInfo, tool
+from openai import AsyncOpenAI
 
-from constraintrot.defenses.pinning import (
-    PinnedCompaction,
-    Pins,
-)
+from constraintrot.defenses.pinning import PinnedCompaction, PinnedModel, Pins, pin_filter
 from constraintrot.defenses.pinning.pinned_block import Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
 from tests.defenses.pinning.conversation import (
@@ -41,6 +44,12 @@ from tests.defenses.pinning.conversation import (
     turn,
     whole,
 )
+from tests.harnesses.messages import user
+
+
+def quiet(inner: CompactionStrategy, registry: Registry | None = None) -> PinnedCompaction:
+    """A strategy with pins, whose receipts nobody reads."""
+    return PinnedCompaction(inner, registry or rules(), report=lambda _: None)
 
 
 @pytest.mark.parametrize("merges", [False, True])
@@ -71,7 +80,7 @@ def test_a_pin_stands_once_and_at_the_same_place_after_five_rounds(
 
 
 def test_without_the_pin_the_same_strategy_loses_it() -> None:
-    contexts = play(Forgetting(), 3, False, [ChatMessageUser(content=POLICY, id="p")])
+    contexts = play(Forgetting(), 3, False, [user(POLICY, id="p")])
     assert POLICY not in whole(contexts[-1])
 
 
@@ -86,7 +95,7 @@ def test_a_changed_pin_replaces_the_old_block() -> None:
     operator = Principal("operator")
     registry = Registry(operator)
     block = registry.pin("Spend at most $100.", by=operator)
-    strategy = PinnedCompaction(Forgetting(), registry, report=lambda _: None)
+    strategy = quiet(Forgetting(), registry)
     model = Model(Merging(False), GenerateConfig())
 
     async def go() -> str:
@@ -102,26 +111,20 @@ def test_a_changed_pin_replaces_the_old_block() -> None:
 @pytest.mark.parametrize("threshold", [120, 0.001])
 @pytest.mark.parametrize("words", [60, 100, 200])
 def test_a_pin_that_cannot_fit_stops_the_agent(threshold: int | float, words: int) -> None:
-    strategy = PinnedCompaction(
-        Forgetting(threshold), rules("longer " * words), report=lambda _: None
-    )
+    strategy = quiet(Forgetting(threshold), rules("longer " * words))
     with pytest.raises(PinOverflowError, match="raise the budget"):
         play(strategy, 1, False)
 
 
 def test_nothing_pinned_needs_no_room() -> None:
-    strategy = PinnedCompaction(
-        CompactionTrim(threshold=30), Registry(Principal("nobody")), report=lambda _: None
-    )
+    strategy = quiet(CompactionTrim(threshold=30), Registry(Principal("nobody")))
     assert play(strategy, 1, False)[0]
 
 
 def test_a_compactor_that_can_do_with_less_is_asked_again() -> None:
     """Trimming once leaves too much for the pins, trimming twice does not."""
     first = [message for number in range(10, 16) for message in turn(number, "word " * 12)]
-    strategy = PinnedCompaction(
-        CompactionTrim(threshold=110, preserve=0.6), rules(), report=lambda _: None
-    )
+    strategy = quiet(CompactionTrim(threshold=110, preserve=0.6))
     (context,) = play(strategy, 1, False, first)
     assert whole(context).count(strategy.pins.text) == 1
 
@@ -156,13 +159,13 @@ def test_a_merged_message_that_is_not_known_loses_nothing_but_the_block() -> Non
 
 def test_conversations_that_share_a_strategy_do_not_mix() -> None:
     """The same words, but another picture in each."""
-    strategy = PinnedCompaction(Forgetting(), rules(), report=lambda _: None)
+    strategy = quiet(Forgetting())
     model = Model(Merging(True), GenerateConfig())
 
     def begin(picture: str) -> list[ChatMessage]:
         image = ContentImage(image=f"data:image/png;base64,{picture}")
         content: list[Content] = [ContentText(text="Work."), image]
-        return [ChatMessageUser(content=content, id=picture, source="input")]
+        return [user(content, id=picture, source="input")]
 
     async def go() -> dict[str, list[ChatMessage]]:
         handlers = {p: compaction(strategy, prefix=begin(p), model=model) for p in ("AAAA", "BBBB")}
@@ -200,8 +203,8 @@ def test_whatever_is_pinned_and_said_the_pins_come_through(
     policies: list[str], said: list[str], merges: bool
 ) -> None:
     registry = rules(*policies)
-    strategy = PinnedCompaction(Forgetting(), registry, report=lambda _: None)
-    first = [ChatMessageUser(content=text, id=f"x{n}") for n, text in enumerate(said)]
+    strategy = quiet(Forgetting(), registry)
+    first = [user(text, id=f"x{n}") for n, text in enumerate(said)]
     for context in play(strategy, 3, merges, first):
         assert registry.verify(m.text for m in context if m.role == "user").held
         assert whole(context).count(strategy.pins.text) == 1
@@ -214,9 +217,7 @@ def test_edit_compaction_is_wrapped_as_well() -> None:
         ChatMessageAssistant(content="", tool_calls=[call], id="a"),
         result,
     ]
-    strategy = PinnedCompaction(
-        CompactionEdit(threshold=100_000, keep_tool_uses=0), rules(), report=lambda _: None
-    )
+    strategy = quiet(CompactionEdit(threshold=100_000, keep_tool_uses=0))
     contexts = play(strategy, 2, False, first)
     assert whole(contexts[-1]).count(strategy.pins.text) == 1
     assert "r r r" not in whole(contexts[-1])
@@ -224,9 +225,77 @@ def test_edit_compaction_is_wrapped_as_well() -> None:
 
 def test_the_result_says_which_strategy_ran() -> None:
     model = Model(Merging(False), GenerateConfig())
-    strategy = PinnedCompaction(CompactionTrim(), rules(), report=lambda _: None)
+    strategy = quiet(CompactionTrim())
     outcome: CompactionResult = asyncio.run(
         strategy.compact_outcome(model, [*opening(), *turn(1)], [])
     )
     assert outcome.applied == "CompactionTrim"
     assert strategy.type == "trim"
+
+
+@tool
+def look() -> Tool:
+    async def execute(at: str) -> str:
+        """Look at something.
+
+        Args:
+            at: what.
+        """
+        return "a long result " * 40
+
+    return execute
+
+
+@pytest.mark.parametrize("merges", [False, True])
+def test_a_react_agent_has_the_policy_in_every_input(merges: bool, tmp_path: Any) -> None:
+    api = Merging(merges, calls=12)
+    registry = rules()
+    strategy = PinnedCompaction(CompactionSummary(threshold=700), registry)
+    task = Task(
+        dataset=[Sample(input="Do some work.")],
+        solver=react(tools=[look()], model=PinnedModel(registry), compaction=strategy),
+    )
+    model = Model(api, GenerateConfig())
+    (log,) = eval(task, model=model, log_dir=str(tmp_path), display="none")
+    assert log.status == "success", log.error
+    assert log.samples is not None
+    events = [e for e in log.samples[0].events if isinstance(e, InfoEvent)]
+    receipts = [e.data for e in events if e.source == "pin receipt" and isinstance(e.data, dict)]
+    compactions = [r for r in receipts if r["where"] == "compaction"]
+    assert len(compactions) >= 3, "compaction has to fire between real tool calls, several times"
+    assert {r["state"] for r in receipts if r["where"] == "call"} == {"injected", "verified"}
+    assert len(api.seen) == len([r for r in receipts if r["where"] == "call"]) == 13
+    for sent in api.seen:
+        assert whole(sent).count(strategy.pins.text) == 1
+        assert whole(sent).count("Do some work.") == 1
+    # A summarizer is not told the pins as its own rules.
+    summaries = [sent for sent in api.inputs if sent not in api.seen]
+    assert len(summaries) == len(compactions)
+    assert not any(strategy.pins.text in whole(sent) for sent in summaries)
+
+
+def test_an_agent_over_the_bridge_keeps_the_policy(tmp_path: Any) -> None:
+    @agent
+    def foreign(strategy: PinnedCompaction) -> Agent:
+        async def execute(state: AgentState) -> AgentState:
+            check = pin_filter(strategy.pins.registry)
+            async with agent_bridge(state, compaction=strategy, filter=check) as bridge:
+                client = AsyncOpenAI(api_key="none")
+                said: list[Any] = [{"role": "system", "content": "You are an agent."}]
+                for number in range(8):
+                    said.append({"role": "user", "content": f"step {number} " + "words " * 150})
+                    answer = await client.chat.completions.create(model="inspect", messages=said)
+                    said.append({"role": "assistant", "content": answer.choices[0].message.content})
+                return bridge.state
+
+        return execute
+
+    api = Merging(True)
+    strategy = PinnedCompaction(Forgetting(threshold=900), rules())
+    task = Task(dataset=[Sample(input="Work.")], solver=foreign(strategy))
+    (log,) = eval(task, model=Model(api, GenerateConfig()), log_dir=str(tmp_path), display="none")
+    assert log.status == "success", log.error
+    inputs = api.inputs
+    assert len(inputs) == 8
+    assert [whole(sent).count(strategy.pins.text) for sent in inputs] == [1] * 8
+    assert "step 0" not in whole(inputs[-1])

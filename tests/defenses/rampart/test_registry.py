@@ -23,7 +23,7 @@ from constraintrot.defenses.rampart import (
     UnknownBlockError,
     frames,
 )
-from constraintrot.defenses.rampart.state import fork_safety
+from constraintrot.defenses.rampart.state import store
 
 OWNER, SUPERVISOR, AGENT, STRANGER = map(Principal, ("owner", "supervisor", "agent", "stranger"))
 POLICY = "Never send email outside example.com."
@@ -390,8 +390,8 @@ def test_nobody_is_handed_the_store_of_another_registry() -> None:
     assert [line.name for line in registry.provenance().elsewhere] == ["lesson"]
     lines = [
         line
-        for name, one in vars(fork_safety).items()
-        if inspect.isfunction(one) and not name.startswith("_") and one.__name__ != "add"
+        for name, one in vars(store).items()
+        if inspect.isfunction(one) and not name.startswith("_") and one.__module__ == store.__name__
         for line in one(stranger._store, OWNER.id)
     ]
     assert "policy" in [line.name for line in lines]

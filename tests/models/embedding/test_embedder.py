@@ -12,8 +12,9 @@ import pytest
 
 from constraintrot import extras
 from constraintrot.errors import EmbeddingError, WeightsError
-from constraintrot.models.downloads.sources import Hub, Packages, Sources
-from constraintrot.models.embedding import backends, model_files
+from constraintrot.models.downloads import Hub, Packages, Sources
+from constraintrot.models.embedding import embedder as backends
+from constraintrot.models.embedding import model_files
 from constraintrot.models.embedding.embedder import TextEmbedder, embedder
 from constraintrot.models.embedding.model_files import MODELS, find
 

@@ -12,8 +12,6 @@ from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import Sample
 from inspect_ai.model import (
     ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageUser,
     GenerateConfig,
     Model,
     ModelOutput,
@@ -31,6 +29,7 @@ from constraintrot.models.in_process.local import local
 from constraintrot.models.in_process.prompt import Control, Prompt, as_text
 from constraintrot.models.in_process.provider import LocalAPI
 from constraintrot.models.in_process.server import Completion, Finish, ServerParams
+from tests.harnesses.messages import said, user
 
 CALL = '{"name": "send_email", "arguments": {"to": "bob@example.com"}}'
 DELIBERATE = '{"policy": "Write French.", "breaks_policy": "no", "call": ' + CALL + "}"
@@ -108,7 +107,7 @@ def ask(
 ) -> ModelOutput:
     async def go() -> ModelOutput:
         return await model_with(engine, file).generate(
-            messages or [ChatMessageUser(content="Email Bob.")],
+            messages or [user("Email Bob.")],
             tools=tools,
             tool_choice=tool_choice,
             config=GenerateConfig(**config),
@@ -156,12 +155,12 @@ def test_plain_text_without_tools(weights_file: Path) -> None:
 def test_tool_choice_none_is_text_after_the_same_prefix(weights_file: Path, answer: str) -> None:
     engine = FakeEngine()
     history: list[ChatMessage] = [
-        ChatMessageUser(content="Email Bob."),
-        ChatMessageAssistant(content="Done."),
+        user("Email Bob."),
+        said("Done."),
     ]
     ask(engine, weights_file, messages=history)
     engine.answer = answer
-    summarize = [*history, ChatMessageUser(content="Summarize.")]
+    summarize = [*history, user("Summarize.")]
     output = ask(
         engine, weights_file, tool_choice="none", messages=summarize, response_schema=SCHEMA
     )
@@ -260,7 +259,7 @@ def test_settings_are_passed_on(weights_file: Path) -> None:
 def test_tokens_are_the_models_own(weights_file: Path) -> None:
     model = model_with(FakeEngine(), weights_file)
     assert anyio.run(model.count_tokens, "four") == 4
-    messages: list[ChatMessage] = [ChatMessageUser(content="four")]
+    messages: list[ChatMessage] = [user("four")]
     whole = "".join([Control.START.value, "user\nfour", Control.END.value, "\n"])
     assert anyio.run(model.api.count_tokens, messages) == len(whole)
 

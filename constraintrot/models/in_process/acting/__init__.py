@@ -11,7 +11,6 @@ class Answered(Measured):
     """The figures on the held-out kinds, from complete answers in llama.cpp.
 
     Attributes:
-        conversations: Number of conversations.
         requests: Requests by cell: ``control`` (a rule in sight forbids them), ``allowed`` (it
             permits them), ``floor`` (without a rule about them).
         acted: Share of them that were carried out.

@@ -14,7 +14,6 @@ class Question:
     """A question to a role.
 
     Attributes:
-        text: the last message.
         before: the texts of the messages before it.
         summary: makes the script's summary of these, which is slow.
         style: the style of its summaries.

@@ -11,12 +11,11 @@ from inspect_ai.event import InfoEvent, ModelEvent
 from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessage, GenerateConfig, Model, get_model
 
-from constraintrot.defenses import Deployment, make
+from constraintrot.defenses import Deployment, make, tool_gate
 from constraintrot.defenses.operator import Connection
 from constraintrot.defenses.recompile import Recompile
 from constraintrot.defenses.system_channel import SystemChannel
-from constraintrot.defenses.tool_gate import Decision, ToolGate, Verifier, verifier
-from constraintrot.defenses.tool_gate.gate import MAX_TOKENS, _config
+from constraintrot.defenses.tool_gate import MAX_TOKENS, Decision, ToolGate, Verifier, _config
 from constraintrot.errors import ParameterError
 from constraintrot.models.scripted import verifier as scripted_verifier
 from constraintrot.rule_text.call_check import MARKER, parse, prompt, read, render, schema
@@ -412,7 +411,7 @@ def test_a_call_that_cannot_be_written_is_undecided_and_blocked(value: Any) -> N
 
 
 def test_without_the_vocabulary_the_cap_holds_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verifier, "installed", lambda module: False)
+    monkeypatch.setattr(tool_gate, "installed", lambda module: False)
     for body in ("\U00012000" * 5_000, "word " * 7_000):
         decision = asyncio.run(Verifier(Asked(NO)).check([RULE], "send_email", {"body": body}))
         assert decision.blocked is None

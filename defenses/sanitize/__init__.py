@@ -1,1 +1,0 @@
-"""Sanitising of the tool results that a summarizer is shown."""
