@@ -49,12 +49,10 @@ class Package:
 
     @property
     def registry(self) -> str:
-        """The registry that it comes from."""
         return "PyPI" if self.python else "npm"
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The packages to install, with versions."""
         between = "==" if self.python else "@"
         return (f"{self.published}{between}{self.version}", *self.beside)
 
@@ -150,11 +148,7 @@ def instead(other: Package) -> Iterator[None]:
 
 
 def package(agent: str) -> Package:
-    """Return the package of an agent.
-
-    Raises:
-        UnknownNameError: no such agent was tried. The message lists those that were.
-    """
+    """Return the package of an agent."""
     if agent in _INSTEAD:
         return _INSTEAD[agent]
     for one in PACKAGES:

@@ -38,9 +38,7 @@ _NOT_HERE: Final = {"error": {"type": "not_found_error", "message": "not here"}}
 class Model(Protocol):
     """The model behind an endpoint; it must be safe to call from several threads."""
 
-    def ask(self, request: Request) -> Future[Answer]:
-        """Begin an answer, which may take long."""
-        ...
+    def ask(self, request: Request) -> Future[Answer]: ...
 
     def size(self, body: Json) -> int:
         """Return the number of tokens of a request."""

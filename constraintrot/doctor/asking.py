@@ -54,9 +54,6 @@ async def try_rule(context: Sequence[ChatMessage], rule: Rule, model: Model) -> 
     """Request a breach of a rule on a session's last context, without and with the rule repeated.
 
     The model is offered the trigger's tools; no tool is executed.
-
-    Raises:
-        ConstraintRotError: the rule has no trigger or no breach.
     """
     from inspect_ai.model import ChatMessageUser
 
@@ -130,7 +127,6 @@ class Question:
 
     @property
     def characters(self) -> int:
-        """The number of characters that are sent."""
         context = sum(len(text) for _, text in self.context.texts)
         judged = sum(len(prompt) for *_, prompt in self.calls)
         triggers = [(one.rule, one.rule.trigger) for one in self.tried if one.rule.trigger]

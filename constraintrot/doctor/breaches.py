@@ -77,11 +77,7 @@ class Breach:
 
     @classmethod
     def read(cls, told: Mapping[str, Any], where: str) -> Breach:
-        """From a rules file: regular expressions, or a predicate that is named by ``type``.
-
-        Raises:
-            ConstraintRotError: it is neither a pattern nor a predicate; it begins with ``where``.
-        """
+        """From a rules file: regular expressions, or a predicate that is named by ``type``."""
         try:
             if "type" in told:
                 return cls(partial(_violates, predicate_from(told)))
@@ -177,7 +173,6 @@ _DOMAIN = re.compile(
 
 
 def draft(rule: str) -> Told | None:
-    """Return a draft of what breaks a rule; None for a rule of no form that is known."""
     # ``--force-with-lease`` is mostly what is to be used instead.
     if not _FORBIDS.search(rule) or _TURNED.search(rule) or "with-lease" in rule:
         return None

@@ -33,7 +33,6 @@ class Closest:
 
 
 def closest(rule: str, texts: Iterable[str]) -> Closest:
-    """Return the passage of some texts that is nearest to a rule."""
     wanted = _words(rule)
     best = Closest()
     left = _LOOKED_AT

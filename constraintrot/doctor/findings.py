@@ -169,7 +169,6 @@ class History:
 
     @property
     def judged(self) -> bool:
-        """Whether calls were judged against the rule."""
         return self.rule.breach is not None or self.draft_accepted or bool(self.broken)
 
     def accept_draft(self) -> None:
@@ -235,7 +234,6 @@ class Diagnosis:
                 yield one, histories[number], change
 
     def lost(self) -> list[tuple[Compacted, History, Change]]:
-        """Return each loss, in order."""
         return [one for one in self.changed() if one[2].outcome == "lost"]
 
     def leave_out(self, dropped: Collection[int]) -> None:

@@ -26,12 +26,10 @@ class Shown:
 
 
 def shown(found: Diagnosis, mask: Callable[[str], str]) -> Shown:
-    """Return the context at the end of a diagnosed session."""
     return read(found.session).shown(_sent(found), mask)
 
 
 def read(session: Session) -> LastContext:
-    """Return the context at the end of a session."""
     context = LastContext()
     for event in session.events(Losses()):
         if isinstance(event, Message):

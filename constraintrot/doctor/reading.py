@@ -50,7 +50,6 @@ class Chosen:
 
     @property
     def line(self) -> str:
-        """The first line of a report."""
         return f"Read by {self.reader.name} ({self.why}). {self.trust}"
 
 
@@ -58,9 +57,6 @@ def choose(name: ReaderName | None, judge: Callable[[], Model] | None = None) ->
     """Return the named reader, or without a name the default of this machine.
 
     ``judge`` makes the model of the reader ``judge``, if one was named.
-
-    Raises:
-        ConstraintRotError: the named reader cannot be used here.
     """
     missing = lacking() if name in (None, "local") else ""
     if name == "local" and missing:
@@ -110,7 +106,6 @@ class Cost:
 
 
 def finding_seconds(size: int) -> float:
-    """Return the seconds for the local model to find rules in texts of ``size`` characters."""
     return size * _PER_CHARACTER / (RATE * _cores())
 
 
@@ -119,7 +114,6 @@ def _cores() -> int:
 
 
 def cost(found: Sequence[Diagnosis]) -> Cost:
-    """Return the cost of reading sessions that were observed."""
     asked = [characters(one) for one in found]
     questions, size = sum(one for one, _ in asked), sum(size for _, size in asked)
     rules = sum(len(one.histories) for one in found if one.compactions)
@@ -170,11 +164,9 @@ class WordsFirst:
         self.name, self._reader, self._words = reader.name, reader, WordsReader()
 
     async def rules(self, passages: Sequence[Passage]) -> list[list[FoundRule]]:
-        """Return the standing instructions of passages; see ``Reader.rules``."""
         return await self._reader.rules(passages)
 
     async def states(self, rules: Sequence[Rule], texts: Sequence[str]) -> list[Reading]:
-        """Return the state of each rule; see ``Reader.states``."""
         found = await self._words.states(rules, texts)
         left = [at for at, one in enumerate(found) if one.state == "cannot tell"]
         asked = await self._reader.states([rules[at] for at in left], texts) if left else []

@@ -45,20 +45,13 @@ class Trigger:
 
     @property
     def characters(self) -> int:
-        """The number of characters that are sent."""
         return len(self.says) + sum(
             len(one.name) + len(one.description) + len(str(one.parameters)) for one in self.tools
         )
 
     @classmethod
     def read(cls, told: Mapping[str, Any], where: str, folder: Path) -> Trigger:
-        """Read ``says`` and ``tools``: definitions, or the name of a file of them in ``folder``.
-
-        Errors begin with ``where``.
-
-        Raises:
-            ConstraintRotError: the entry is not of this form.
-        """
+        """Read ``says`` and ``tools``: definitions, or the name of a file of them in ``folder``."""
         try:
             written = _Request.model_validate(told)
         except ValidationError as error:
@@ -134,7 +127,6 @@ class Rule:
 
     @property
     def folded(self) -> str:
-        """Its text in the form for comparisons."""
         return folded(self.text)
 
 
@@ -144,8 +136,6 @@ def folded(text: str) -> str:
 
 
 class _Written(Strict):
-    """An entry of a rules.yaml."""
-
     text: str = Field(min_length=3, max_length=LONGEST_RULE)
     id: str = ""
     slots: dict[str, list[Value]] = Field(default_factory=dict)
@@ -160,11 +150,7 @@ class _File(Strict):
 
 
 def read(path: Path) -> list[Rule]:
-    """Read the rules of a file: YAML, or Markdown such as AGENTS.md.
-
-    Raises:
-        ConstraintRotError: the file cannot be read, is not a rules file, or has no rule.
-    """
+    """Read the rules of a file: YAML, or Markdown such as AGENTS.md."""
     text = read_text(path, error=ConstraintRotError)
     found = (
         _from_yaml(path, text)

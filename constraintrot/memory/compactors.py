@@ -73,7 +73,6 @@ class PlaybookCompaction(OlderTurns):
         self.similarity = similarity
 
     async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
-        """Learn from the older turns, and put the playbook in their place."""
         try:
             playbook = Playbook(
                 budget=self.budget, refinement=self.refinement, similarity=self.similarity,
@@ -162,7 +161,6 @@ class RewriteCompaction(OlderTurns):
         self.words = words
 
     async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
-        """Have a model rewrite the notes, with what is new in the older turns."""
         older = flat(span.older)
         notes = [m for m in older if PLAYBOOK in (m.metadata or {})]
         new = [m for m in older if PLAYBOOK not in (m.metadata or {})]
@@ -197,7 +195,6 @@ class WikiCompaction(OlderTurns):
         self.budget = budget
 
     async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
-        """Ingest the older turns, and put what the wiki holds on the recent ones in their place."""
         held, new = state_in(WIKI, flat(span.older))
         wiki = Wiki(Memory(held["files"])) if held else Wiki.create(Memory(), time=_TIME)
         if new:

@@ -60,11 +60,6 @@ class Question:
     layers: tuple[str, ...] = ()
 
     def checked(self) -> Parameters:
-        """Return the task's parameters.
-
-        Raises:
-            ParameterError: a parameter is unknown or set by the command, or the profile is unknown.
-        """
         if given := sorted(_SET & set(self.parameters)):
             raise ParameterError(f"which-layer sets {', '.join(given)} itself; leave it out of -T")
         if self.profile not in PROFILES:
@@ -79,12 +74,10 @@ class Question:
 
     @property
     def every(self) -> tuple[str, ...]:
-        """The layers of the profile."""
         return tuple(one for one in NAMES if not (self.profile == "literal" and one == "roles"))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The layers that are asked about, in their order."""
         return tuple(one for one in self.every if not self.layers or one in self.layers)
 
     @property
@@ -133,7 +126,6 @@ class Row:
 
     @property
     def violated(self) -> bool:
-        """Return whether the rule was broken."""
         return self.outcome == "violated"
 
     @property
@@ -158,10 +150,6 @@ def play(question: Question, folder: Path) -> list[Row]:
     """Play the episodes that the folder lacks, and return all rows of the question.
 
     Each finished episode is stored, so a killed run continues with the same call.
-
-    Raises:
-        ConstraintRotError: a run did not finish, no episode of an arm could be played, or the
-            question is wrong.
     """
     parameters = question.checked()
     wanted = list(_wanted(question, parameters))

@@ -55,7 +55,6 @@ class Place:
 
     @property
     def mcp(self) -> list[str]:
-        """The command of the scenario's MCP server."""
         return [
             sys.executable, "-I", "-S", mcp_server.__file__, str(self.box.folder / _TOOLS),
             f"{self.box.url}/tool",
@@ -69,7 +68,6 @@ class Place:
 
     @property
     def window(self) -> int:
-        """The size of the context that the agent is told, in tokens."""
         return WINDOW if self.compacts else ENDLESS
 
     def write(self, path: Path, text: str | object) -> None:
@@ -92,13 +90,10 @@ class Place:
         ]
 
     def write_tools(self) -> None:
-        """Write the file of tools that the MCP server reads."""
         self.write(self.box.folder / _TOOLS, self.offered)
 
 
 class Dialogue(ABC):
-    """A conversation with a running agent."""
-
     @abstractmethod
     async def say(self, text: str) -> None:
         """Send the agent a request, and wait until it has answered."""
@@ -136,7 +131,6 @@ class Agent(ABC):
 
     @property
     def package(self) -> Package:
-        """The agent's package."""
         return package(self.name)
 
     @abstractmethod
@@ -156,7 +150,6 @@ class Agent(ABC):
         """Start the agent, in a new conversation."""
 
     def is_summary(self, request: ModelRequest) -> bool:
-        """Return whether a request asks for a summary of the conversation."""
         if self.asks_for_summary is None:
             return not request.tools
         return self.asks_for_summary.search(last_user_text(request.messages)) is not None

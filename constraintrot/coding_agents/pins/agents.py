@@ -70,33 +70,21 @@ class Agent:
 
     @property
     def name(self) -> str:
-        """The name on the command line."""
         return self.package.agent
 
     @property
     def title(self) -> str:
-        """The name that people know it by."""
         return self.package.title
 
     def folder(self, home: Path | None = None) -> Path:
-        """Return the user's folder of settings.
-
-        Args:
-            home: another home, with its settings in the default folder; None for the user's.
-        """
+        """Return the user's folder of settings, or the default folder of another ``home``."""
         variable, below_home, below_variable = self.user_folder
         moved = os.environ.get(variable, "") if home is None else ""
         root = Path(moved) / below_variable if moved else (home or Path.home()) / below_home
         return root.absolute()
 
     def settings(self, scope: Scope, project: Path, home: Path | None = None) -> Path:
-        """Return the file that the hook is written into, links not followed.
-
-        Args:
-            scope: whose settings.
-            project: the project's folder.
-            home: another home, with its settings in the default folder; None for the user's.
-        """
+        """Return the file that the hook is written into, links not followed."""
         return (
             project / self.project_file
             if scope == "project"
@@ -228,11 +216,7 @@ UNPINNABLE: Final[Mapping[str, str]] = {
 
 
 def agent_named(name: str) -> Agent:
-    """Return the agent of a name.
-
-    Raises:
-        PinInstallError: the agent is unknown, or has no hook that can hold a pin.
-    """
+    """Return the agent of a name."""
     if name in UNPINNABLE:
         raise PinInstallError(f"{UNPINNABLE[name]}; {PROXY}")
     if name not in AGENTS:

@@ -54,12 +54,10 @@ class Health:
     faults: list[str] = field(default_factory=list[str])
 
     def facts(self) -> dict[str, Any]:
-        """Return the state as plain data, without the text."""
         return {name: value for name, value in vars(self).items() if name != "text"}
 
 
 def health(record: Record, here: Path) -> Health:
-    """Check a pin's files, and run its hook."""
     pin = record.pin
     own = record.project if pin.scope == "project" else None
     state = Health(

@@ -52,7 +52,6 @@ class Edit:
 
     @classmethod
     def planned(cls, folder: Path, target: Target, files: Sequence[dict[str, Any]]) -> Edit:
-        """Plan the edit of a target's file."""
         now = read_file(target.path)
         noted = next((one for one in files if one["path"] == str(target.path)), unrecorded(target))
         try:
@@ -105,7 +104,6 @@ class Edit:
             write_file(state, data)
 
     def diff(self) -> str:
-        """Return the change to the file as a unified diff."""
         return diff(self.now.path, self.now.data, self.data)
 
 

@@ -25,9 +25,6 @@ def export(
 
     Returns:
         The list, and whether it was written.
-
-    Raises:
-        ConstraintRotError: the rules cannot be used, or another list is in the file.
     """
     registry, _ = registry_of(source, folder)
     name = repository.rpartition("/")[2] if repository else out.name.partition(".")[0]
@@ -47,11 +44,7 @@ def export(
 
 
 def installed_source(project: Path | None) -> Source:
-    """Return the source of the pinned rules: a project's, or the user's.
-
-    Raises:
-        PinInstallError: no agent has rules, or the agents have different rules.
-    """
+    """Return the source of the pinned rules: a project's, or the user's."""
     found = {
         source_of(read_compiled(one.pin.folder))
         for one in records()

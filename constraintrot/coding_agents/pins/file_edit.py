@@ -65,7 +65,6 @@ class FileState:
 
     @property
     def marked(self) -> bool:
-        """Whether the file begins with a byte order mark."""
         return (self.data or b"").startswith(_MARK)
 
     def encoded(self, text: str) -> bytes:
@@ -74,11 +73,7 @@ class FileState:
 
 
 def read_file(path: Path) -> FileState:
-    """Read a file of the user's, following links.
-
-    Raises:
-        PinInstallError: it is a dangling link, not a regular file, or cannot be read.
-    """
+    """Read a file of the user's, following links."""
     real = Path(os.path.realpath(path))
     if not os.path.lexists(real):
         if os.path.lexists(path):
@@ -93,11 +88,7 @@ def read_file(path: Path) -> FileState:
 
 
 def check_writable(state: FileState) -> None:
-    """Check that a file can be changed.
-
-    Raises:
-        PinInstallError: the file or its folder may not be written.
-    """
+    """Check that a file can be changed."""
     if state.data is not None and not (state.mode & 0o222 and os.access(state.real, os.W_OK)):
         raise PinInstallError(f"{state.path} is read-only; make it writable, or name another scope")
     folder = next(parent for parent in state.real.parents if parent.exists())
@@ -106,11 +97,7 @@ def check_writable(state: FileState) -> None:
 
 
 def make_folder(folder: Path, mode: int = 0o777) -> None:
-    """Make a folder and its missing parents.
-
-    Raises:
-        PinInstallError: the folder cannot be made.
-    """
+    """Make a folder and its missing parents."""
     try:
         folder.mkdir(mode=mode, parents=True, exist_ok=True)
     except OSError as error:
@@ -120,9 +107,7 @@ def make_folder(folder: Path, mode: int = 0o777) -> None:
 def write_file(state: FileState, data: bytes) -> None:
     """Replace a file whole, keeping its mode, and make its folders.
 
-    Raises:
-        PinInstallError: the file was changed since it was read, or cannot be written; it is then
-            left alone.
+    A file that was changed since it was read is refused.
     """
     make_folder(state.real.parent)
     if read_file(state.path).data != state.data:

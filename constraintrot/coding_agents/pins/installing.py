@@ -62,7 +62,6 @@ class Change:
 
     @classmethod
     def of(cls, edits: list[Edit], folder: Path) -> Self:
-        """Collect the changes of edits."""
         diffs = [shown for edit in edits if (shown := edit.diff())]
         return cls(diffs, [note for edit in edits for note in edit.notes], folder)
 
@@ -77,15 +76,8 @@ def install(
 ) -> Change:
     """Put a pin into an agent's settings, or bring an installed pin up to date.
 
-    Args:
-        pin: the pin.
-        source: the rules; None for those of the earlier installation.
-        summarizer: whether to tell the summarizer too, if the agent allows it.
-        dry_run: whether to change nothing.
-        heading: the line above the rules.
-
-    Raises:
-        ConstraintRotError: the rules or the settings cannot be used; nothing was changed.
+    Without a ``source`` the rules are those of the earlier installation. After an error nothing was
+    changed.
     """
     if dry_run:
         return _install(pin, source, summarizer, heading, write=False)
@@ -103,9 +95,6 @@ def uninstall(pin: Pin, *, dry_run: bool = False) -> Change:
     """Take a pin out of an agent's settings, and restore them to the byte.
 
     If the user changed them meanwhile, only our part is removed.
-
-    Raises:
-        PinInstallError: there is no such pin, or a file cannot be read or written.
     """
     if dry_run:
         return _uninstall(pin, write=False)

@@ -49,7 +49,6 @@ class Node:
     beyond: dict[Beyond, int] = field(default_factory=dict)
 
     def get(self, key: str) -> Node | None:
-        """Return the value of a key, or None."""
         return next((value for name, value in self.members if name.text == key), None)
 
     def children(self) -> list[tuple[int, int]]:
@@ -68,18 +67,12 @@ class Node:
 
 @dataclass(frozen=True)
 class Key:
-    """A key of an object, and where it starts."""
-
     text: str
     start: int
 
 
 def parse(text: str) -> Node:
-    """Return the tree of a text.
-
-    Raises:
-        JsonError: it is not JSON, has a key twice in one object, or is too deep.
-    """
+    """Return the tree of a text; a key twice in one object is an error too."""
     parser = _Parser(text)
     node = parser.value(parser.blank(0), 0)
     if (end := parser.blank(node.end)) != len(text):

@@ -37,12 +37,10 @@ class Pin:
 
     @property
     def settings(self) -> Path:
-        """The file that the hook is written into."""
         return self.agent.settings(self.scope, self.project, self.home)
 
     @property
     def folder(self) -> Path:
-        """The folder of the pin's own files."""
         name = sha256(os.fsencode(self.settings)).hexdigest()[:12]
         return pins_folder(self.home) / f"{self.agent.name}-{self.scope}-{name}"
 
@@ -88,7 +86,6 @@ class Record:
 
     @property
     def pin(self) -> Pin:
-        """The pin of this record."""
         return Pin(agent_named(self.agent), self.scope, Path(self.project))
 
     def applies(self, here: Path) -> bool:
@@ -115,7 +112,6 @@ def pins_folder(home: Path | None = None) -> Path:
 
 
 def records() -> list[Record]:
-    """Return the records of all of this user's installations, sorted by folder."""
     return [
         record
         for folder in sorted(pins_folder().glob("*-*-*"))
@@ -124,13 +120,7 @@ def records() -> list[Record]:
 
 
 def together(record: Record, known: Sequence[Record], here: Path) -> list[Record]:
-    """Return the pins of an agent that are in force together with one of them, the user's first.
-
-    Args:
-        record: a pin.
-        known: all pins.
-        here: the agent's working folder, used for a pin of the user's.
-    """
+    """Return the pins of an agent that are in force together with one of them, the user's first."""
     project = Path(record.project) if record.scope == "project" else here
     found = [
         one
@@ -158,11 +148,6 @@ def read_record(folder: Path) -> Record | None:
 
 
 def write_record(folder: Path, record: Record) -> None:
-    """Write a record into a pin's folder.
-
-    Raises:
-        PinInstallError: the file cannot be written.
-    """
     kept = {"version": _VERSION, **vars(record)}
     del kept["folder"]
     data = json.dumps(kept, indent=1).encode()

@@ -32,7 +32,6 @@ class Place:
         return [path for path in files if path.exists()]
 
     def write(self, path: Path, text: str) -> None:
-        """Write a file, and make its folder."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 

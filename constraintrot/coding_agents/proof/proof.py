@@ -79,7 +79,6 @@ class Proof:
 
     @property
     def played(self) -> str:
-        """The agent, its version, and the version that was tried."""
         package = AGENTS[self.agent].package
         if self.version == package.version:
             return f"{package.title} {self.version}, the version that was tried"
@@ -87,7 +86,6 @@ class Proof:
         return f"{package.title} {version} (tried: {package.version})"
 
     def lines(self) -> list[str]:
-        """Return the outcome as lines of text."""
         if self.untrusted:
             return [f"NOT IN FORCE in {self.played}: {AGENTS[self.agent].by_hand}"]
         if self.problem and not self.held:
@@ -117,16 +115,7 @@ class Proof:
 
 
 def prove(records: Sequence[Record], program: Path, *, network: bool = False) -> Proof:
-    """Play a compaction in an agent, in a copy of the user's settings.
-
-    Args:
-        records: the pins of one agent that are in force together, the user's first.
-        program: the agent's program.
-        network: whether to use this machine's network if it cannot be taken away.
-
-    Raises:
-        PinInstallError: the system cannot keep the agent from the network.
-    """
+    """Play a compaction in an agent, in a copy of the user's settings."""
     agent, isolated = records[-1].agent, without_network()
     if isolated is None and not network:
         raise PinInstallError(
@@ -166,7 +155,6 @@ def main(arguments: list[str]) -> int:
 
 
 def play(program: str, folder: Path) -> Proof:
-    """Play in a staged folder."""
     started, plan = time.monotonic(), Plan.read(folder)
     proof, home = Proof(plan.agent), folder / "home"
     said = VERSION.search(

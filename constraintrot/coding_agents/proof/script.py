@@ -24,8 +24,6 @@ _USED: Final = 1000
 
 @dataclass(frozen=True)
 class Heard:
-    """A request that the script answered."""
-
     said: tuple[Said, ...]
     tools: tuple[str, ...]
     summary: bool
@@ -36,7 +34,6 @@ class Heard:
         return [one.role for one in self.said for _ in range(unescaped(one.text).count(sought))]
 
     def verbatim(self, text: str) -> bool:
-        """Return whether the request contains a text verbatim."""
         return any(text in one.text for one in self.said)
 
 
@@ -59,7 +56,6 @@ class Script:
     _done: bool = False
 
     def ask(self, request: Request) -> Future[Answer]:
-        """Answer and keep a request."""
         done: Future[Answer] = Future()
         done.set_result(self.reply(request))
         return done

@@ -57,7 +57,6 @@ class Plan:
 
     @classmethod
     def read(cls, folder: Path) -> Plan:
-        """Read the plan in a staged folder."""
         return cls(**json.loads((folder / _PLAN).read_text(encoding="utf-8")))
 
     def amend(self) -> None:
@@ -70,14 +69,9 @@ class Plan:
 
 
 def stage(records: Sequence[Record], folder: Path) -> None:
-    """Copy the files of some pins of one agent, and the agent's settings.
+    """Copy the files of pins that are in force together, and the agent's settings.
 
-    Args:
-        records: the pins that are in force together, the user's first.
-        folder: an empty folder, which gets ``home``, ``work`` and the plan.
-
-    Raises:
-        ConstraintRotError: a pin or its rules cannot be read.
+    The empty ``folder`` gets ``home``, ``work`` and the plan. The user's pin comes first.
     """
     agent = records[-1].pin.agent
     home, work = folder / "home", folder / "work"
@@ -181,15 +175,7 @@ def untrusted(
 ) -> str | None:
     """Return why Codex does not run the hooks; None if all of them are trusted.
 
-    Args:
-        program: Codex's program.
-        project: the working folder.
-        variables: the environment, including ``CODEX_HOME``.
-        parts: for each pin, a text that its hooks' commands hold.
-        events: the number of hooks of a pin.
-
-    Raises:
-        OSError: Codex could not be asked.
+    ``parts`` has, for each pin, a text that its hooks' commands hold; a pin has ``events`` hooks.
     """
     hooks = _listed(program, project, variables)
     for part in parts:

@@ -24,7 +24,6 @@ from constraintrot.coding_agents.sessions.tools import Calls
 
 
 def sniff(record: Record) -> bool:
-    """Return whether a record is a trajectory."""
     steps = record.get("steps")
     return isinstance(steps, list) and (
         string(record, "schema_version").startswith("ATIF") or isinstance(record.get("agent"), dict)

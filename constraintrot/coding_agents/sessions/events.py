@@ -113,10 +113,9 @@ class Compaction:
     counted: bool = True
 
     def told_apart(self, seen: Collection[int]) -> Compaction:
-        """Return the compaction with the user messages that are new in it marked as summaries.
+        """Return the compaction with its new user messages marked as summaries.
 
-        Args:
-            seen: hashes of the texts that the model was shown before.
+        ``seen`` has hashes of the texts that the model was shown before.
         """
         new = self.replacement and tuple(
             replace(one, channel="summary")
@@ -157,7 +156,6 @@ class Losses:
     notes: list[str] = field(default_factory=list[str])
 
     def line(self, number: int, *, too_long: bool = False) -> None:
-        """Count a line."""
         if too_long:
             self.too_long += 1
         else:

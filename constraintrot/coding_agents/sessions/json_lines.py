@@ -19,10 +19,7 @@ def records(
 ) -> Iterator[tuple[int, Record]]:
     """Yield the JSON objects of a file of lines, each with its line number.
 
-    Args:
-        stream: opened for bytes.
-        losses: counts the lines that are not JSON objects.
-        skip: marks, near the start of a line, of records to skip.
+    ``skip`` has marks, near the start of a line, of records to leave out.
     """
     number = 0
     while line := stream.readline(LONGEST_LINE):
@@ -117,7 +114,6 @@ def text_parts(content: object) -> str:
 
 
 def call(function: object, arguments: object) -> Call:
-    """Return a tool call with its arguments decoded."""
     name = function if isinstance(function, str) else ""
     if isinstance(arguments, str):
         decoded = parsed(arguments.encode("utf-8", "replace"))

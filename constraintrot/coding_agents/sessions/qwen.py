@@ -22,14 +22,12 @@ from constraintrot.coding_agents.sessions.tools import Calls
 
 
 def sniff(record: Record) -> bool:
-    """Return whether a record is of a session of this format."""
     return "sessionId" in record and (
         at(record, "message", "parts") is not None or "systemPayload" in record
     )
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """Yield the events of a session."""
     calls = Calls()
     begun = False
     for number, record in lines:

@@ -28,12 +28,7 @@ def service(named: str) -> tuple[str, str] | None:
 
 
 def of_service(name: str, project: str) -> Iterator[Session | Refused]:
-    """Yield the sessions of a project at a service.
-
-    Raises:
-        MissingExtraError: inspect_scout is not installed.
-        ConstraintRotError: the source fails; the message quotes its error.
-    """
+    """Yield the sessions of a project at a service."""
     _require(f"{name}:{project}")
     from inspect_scout import sources
 

@@ -18,8 +18,6 @@ Json: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Call:
-    """A call in an answer."""
-
     id: str
     name: str
     arguments: Json
@@ -45,7 +43,6 @@ class Answer:
 
     @property
     def total(self) -> int:
-        """Input and output tokens."""
         return self.input + self.output
 
 
@@ -61,7 +58,6 @@ class WindowFullError(Exception):
 
     @property
     def body(self) -> Json:
-        """The refusal in the form of OpenAI's API."""
         code, kind = "context_length_exceeded", "invalid_request_error"
         return {"error": {"type": kind, "code": code, "message": str(self)}}
 
@@ -76,12 +72,10 @@ def protocol_of(path: str) -> Protocol | None:
 
 
 def is_stream(protocol: Protocol, path: str, body: Json) -> bool:
-    """Return whether a request wants its answer as a stream."""
     return "streamGenerateContent" in path if protocol == "gemini" else bool(body.get("stream"))
 
 
 def whole(protocol: Protocol, answer: Answer) -> Json:
-    """Return the answer in one piece."""
     return _WHOLE[protocol](answer)
 
 

@@ -57,8 +57,6 @@ class Said:
 
 @dataclass(frozen=True)
 class Offered:
-    """A tool on offer."""
-
     name: str
     description: str | None = None
     schema: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -72,8 +70,6 @@ class Offered:
 
 @dataclass(frozen=True)
 class Request:
-    """A request for an answer."""
-
     protocol: Protocol
     said: list[Said]
     offered: list[Offered]
@@ -81,7 +77,6 @@ class Request:
 
     @property
     def model(self) -> str:
-        """The model's name in the request."""
         return str(self.body.get("model", ""))
 
 
@@ -116,14 +111,12 @@ class Conversation:
         return last
 
     def call(self, call_id: str, name: str, arguments: object) -> None:
-        """Add a call to the assistant's message."""
         call_id = str(call_id)  # A recording may hold anything.
         made = _call(call_id, name, arguments)
         self.assistant().calls.append(made)
         self._functions[call_id] = made.name
 
     def result(self, call_id: str, content: object) -> None:
-        """Add a tool's result."""
         call_id = str(call_id)
         known = self._functions.get(call_id)
         self.messages.append(Said("tool", _text(content), call_id=call_id, function=known))

@@ -20,8 +20,6 @@ from constraintrot.coding_agents.wire.conversation import Offered, Request, Said
 
 @dataclass(frozen=True)
 class Usage:
-    """The token usage that an answer reports."""
-
     input: int
     output: int
 
@@ -42,7 +40,6 @@ class ModelRequest:
 
     @classmethod
     def of(cls, request: Request) -> ModelRequest:
-        """Convert a request's messages and tools."""
         messages = [message(one) for one in request.said]
         return cls(request, messages, [_tool(one) for one in request.offered])
 
@@ -91,7 +88,6 @@ def _called_less(message: ChatMessage, names: Collection[str]) -> ChatMessage:
 def with_arguments(
     reply: ChatMessageAssistant, added: Mapping[str, object]
 ) -> ChatMessageAssistant:
-    """Return a reply with further arguments added to each of its calls."""
     if not added or not reply.tool_calls:
         return reply
     calls = [replace(call, arguments={**call.arguments, **added}) for call in reply.tool_calls]
@@ -99,7 +95,6 @@ def with_arguments(
 
 
 def message(said: Said) -> ChatMessage:
-    """Return a message in Inspect's type."""
     if said.role in ("system", "developer"):
         return ChatMessageSystem(content=said.text)
     if said.role == "user":

@@ -28,11 +28,6 @@ class OpaqueError(EpisodeError):
 
 
 def read(protocol: Protocol, body: Json) -> Request:
-    """Read a request's body.
-
-    Raises:
-        OpaqueError: it asks for or contains a compaction that only its provider can read.
-    """
     said = Conversation()
     return Request(protocol, said.messages, list(_READ[protocol](said, body)), body)
 

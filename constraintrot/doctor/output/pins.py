@@ -68,11 +68,7 @@ def pins(
 
 
 def write(chosen: Pins, folder: Path) -> Path | None:
-    """Write the seeds, and read them back; return None if there is nothing to pin.
-
-    Raises:
-        ConstraintRotError: the seeds do not read back as written.
-    """
+    """Write the seeds, and read them back; return None if there is nothing to pin."""
     if not chosen.rules:
         return None
     folder.mkdir(parents=True, exist_ok=True)
@@ -85,7 +81,6 @@ def write(chosen: Pins, folder: Path) -> Path | None:
 
 
 def seeds(rules: dict[str, str]) -> str:
-    """Return a seed file of the policy registry with one block per rule."""
     head = "".join(
         f"  - name: {name}\n    priority: 80\n    tags: [lost, doctor]\n" for name in rules
     )

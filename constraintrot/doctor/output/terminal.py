@@ -45,7 +45,6 @@ def summary(
 def asked(
     answers: Sequence[Answer], mask: Callable[[str], str], width: int | None = _WIDTH
 ) -> list[str]:
-    """Return a model's answer in a few lines."""
     lines = [
         f"Asked after the last compaction, the model states {len(one.known)} of"
         f" {len(one.known) + len(one.unknown)} rules"
@@ -85,7 +84,6 @@ def _tried(trial: Trial) -> str:
 
 
 def short(text: str, width: int | None = _WIDTH) -> str:
-    """Return a text on one line, cut to a width if there is one."""
     cut = text[: 4 * width] if width else text
     line = cut[: len(cut) - len(cut.lstrip(" "))] + " ".join(cut.split())
     return line if not width or len(line) <= width else line[: width - 1] + "…"
@@ -241,5 +239,4 @@ def _unread(found: Sequence[Diagnosis], refused: Sequence[Refused]) -> Iterator[
 
 
 def _end(path: str, width: int = 60) -> str:
-    """Return a path, or the end of a long one."""
     return path if len(path) <= width else "…" + path[1 - width :]

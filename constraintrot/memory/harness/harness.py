@@ -64,11 +64,9 @@ class PolicyWatch:
         self.lost_at: str | None = None
 
     def start(self, messages: Sequence[ChatMessage]) -> None:
-        """Begin a request with these messages."""
         self._held = self.holds(messages)
 
     def __call__(self, layer: str, messages: Sequence[ChatMessage]) -> None:
-        """Record the messages as a layer leaves them."""
         holds = self.holds(messages)
         if self._held and not holds:
             self.lost_at = self.lost_at or self._loser(layer)
@@ -121,18 +119,11 @@ class Stack:
 
 
 async def play(episode: Episode, settings: PlaySettings) -> Played:
-    """Play an episode through all layers.
-
-    Raises:
-        EpisodeError: a compaction that was due did not run or changed nothing, or the
-            trigger is not whole in the last model input.
-    """
+    """Play an episode through all layers."""
     return await Run(episode, settings, Stack()).played()
 
 
 class Run:
-    """The play of one episode through a pipeline."""
-
     def __init__(self, episode: Episode, settings: PlaySettings, stack: Stack) -> None:
         self.episode, self.settings, self.stack = episode, settings, stack
         self.model: Model = get_model(role="agent")
@@ -173,7 +164,6 @@ class Run:
         return self.stack.only is None or layer.name in self.stack.only
 
     async def played(self) -> Played:
-        """Play the episode."""
         if self.stack.primed:
             await self._prime()
         history = await self._history()
@@ -197,7 +187,6 @@ class Run:
     async def prepare(
         self, messages: Sequence[ChatMessage], *, compact_now: bool = False
     ) -> Prepared:
-        """Take a request of the episode through the layers."""
         self.watch.start(messages)
         return await self.pipeline.prepare(
             messages, self.tools, session=SESSION, model=self.model, compact_now=compact_now,

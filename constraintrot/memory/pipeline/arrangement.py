@@ -49,7 +49,6 @@ class PrefixTiers(Layer):
         self.common, self.tenants = common, tenants or {}
 
     async def run(self, context: Context) -> Ran:
-        """Put the tiers in front and the tools in order."""
         tiers: list[ChatMessage] = [
             ChatMessageSystem(content=text, id=f"tier-{kind}")
             for kind, text in (
@@ -95,7 +94,6 @@ class DualPosition(Layer):
         self.above = above
 
     async def run(self, context: Context) -> Ran:
-        """Repeat the pins after the request."""
         users = [at for at, m in enumerate(context.messages) if m.role == "user"]
         if len(context.messages) <= self.above or not context.pinned or not users:
             return context, {}
@@ -110,7 +108,6 @@ class DualPosition(Layer):
         return replace(context, messages=messages), {"repeated_tokens": count(repeated)}
 
     def repeats(self, pinned: Sequence[str]) -> int:
-        """Return the tokens of the repeated pins."""
         return count(f"\n\n{_repeated(pinned)}") if pinned else 0
 
 
@@ -151,7 +148,6 @@ class SummaryRoles(Layer):
     name = "roles"
 
     async def run(self, context: Context) -> Ran:
-        """Move each summary to the user's role, where it stands."""
         told = context.messages
         caught = {at for at, m in enumerate(told) if laundered(m, first=at == 0)}
         if not caught:
@@ -181,7 +177,6 @@ class Affinity(Layer):
         self.backends = tuple(backends)
 
     async def run(self, context: Context) -> Ran:
-        """Choose the backend."""
         key = f"{context.tenant}\0{context.session.id}\0"
         chosen = max(self.backends, key=lambda one: hashlib.sha256((key + one).encode()).digest())
         return replace(context, backend=chosen), {"backend": chosen}

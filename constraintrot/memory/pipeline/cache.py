@@ -65,7 +65,6 @@ class _Cache(Layer):
         self._kept: OrderedDict[str, dict[str, tuple[float, ModelOutput]]] = OrderedDict()
 
     async def run(self, context: Context) -> Ran:
-        """Look the request up."""
         if not _asks(context):
             return context, {}
         found, notes = self._found(self._scope(context), context.query)

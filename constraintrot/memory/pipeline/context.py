@@ -85,7 +85,6 @@ class Session:
         return None
 
     def replace(self, covered: Sequence[ChatMessage], ran: Compaction) -> None:
-        """Store what a compaction made of the client's messages."""
         self.covered, self.compacted = tuple(covered), list(ran.kept)
         self.history.append(ran)
         if ran.kind == "handoff":
@@ -154,7 +153,6 @@ class Context:
 
     @property
     def query(self) -> str:
-        """The user's last request."""
         return last_user_text(self.messages)
 
     @property
@@ -164,12 +162,10 @@ class Context:
 
     @cached_property
     def message_tokens(self) -> int:
-        """Tokens of the messages."""
         return size(self.messages)
 
     @cached_property
     def tools_tokens(self) -> int:
-        """Tokens of the tools' definitions."""
         return sum(map(tool_tokens, self.tools))
 
     def sized_as(self, before: Context) -> Context:

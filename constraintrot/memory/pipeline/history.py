@@ -88,7 +88,6 @@ class Compaction(Layer):
         self.threshold, self.summary_role = threshold, summary_role
 
     async def run(self, context: Context) -> Ran:
-        """Compact the history if that is due."""
         context, notes = resumed(context)
         if not due(context, self.threshold):
             return context, notes
@@ -132,7 +131,6 @@ class Handoff(Layer):
         self.after, self.threshold, self.write = after, threshold, write
 
     async def run(self, context: Context) -> Ran:
-        """Hand off if that is due."""
         context, notes = resumed(context)
         session = context.session
         if session.compactions < self.after or not due(context, self.threshold):
@@ -203,7 +201,6 @@ class Summary(OlderTurns):
         self.write = write
 
     async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
-        """Replace the older turns by their summary."""
         older, retries = flat(span.older), 0
         if self.write is not None:
             text = await _text_of(self.write, older)
@@ -233,7 +230,6 @@ def _model() -> Model:
 
 
 def due(context: Context, threshold: float) -> bool:
-    """Return whether history is to be compacted."""
     used = context.tokens + context.pinned_tokens
     return context.compact_now or used > threshold * context.budget.total
 

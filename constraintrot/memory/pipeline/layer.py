@@ -37,7 +37,6 @@ class Layer(ABC):
         return next(_numbers)
 
     async def apply(self, context: Context) -> tuple[Context, Trace]:
-        """Run the layer, and return the changed context and the trace."""
         before, start = context.tokens, perf_counter()
         changed, notes = await self.run(context)
         seconds = perf_counter() - start
@@ -57,12 +56,7 @@ class Layer(ABC):
         return 0
 
     def answered(self, context: Context, output: ModelOutput) -> ModelOutput:
-        """Return the answer as it goes to the client; the layers are called in reverse order.
-
-        Args:
-            context: the context that this layer received.
-            output: the model's answer, or a cached one.
-        """
+        """Return the answer as it goes to the client; the layers are called in reverse order."""
         return output
 
     def revealed(self, context: Context, messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:

@@ -38,12 +38,6 @@ class Limits(Layer):
     name = "limits"
 
     async def run(self, context: Context) -> Ran:
-        """Remove entries and turns that exceed the budget.
-
-        Raises:
-            PipelineOverflowError: system messages or the request are over their part, or
-                the latest turn alone is over the history's.
-        """
         groups = _grouped(context.messages)
         budget = context.budget
         for name in ("system", "query"):

@@ -62,5 +62,4 @@ def length_of(message: ChatMessage) -> object | None:
 
 
 def parameters_of(tool: ToolInfo) -> object | None:
-    """Return a tool's name, description and parameters."""
     return tool.name, tool.description, tool.parameters

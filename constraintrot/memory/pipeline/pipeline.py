@@ -149,7 +149,6 @@ class Pipeline:
         return context, traces, passed
 
     def _with_pins(self, context: Context) -> Context:
-        """Return the context with the pins as they are now."""
         if self.pins is None:
             return context
         now = self.pins.rendering()
@@ -220,11 +219,7 @@ def settings_of(tool_choice: ToolChoice | None, config: GenerateConfig) -> str:
 
 
 def checked(pipeline: object) -> Pipeline:
-    """Return the pipeline, or refuse it before the first request.
-
-    Raises:
-        ParameterError: it is not a ``Pipeline``, but for instance a list of layers.
-    """
+    """Return the pipeline, or refuse it before the first request."""
     if not isinstance(pipeline, Pipeline):
         raise ParameterError(
             f"a pipeline is a Pipeline, as Pipeline(layers(), pins=rules), not {pipeline!r:.60}"

@@ -65,7 +65,6 @@ _PHRASES: Final = re.compile(
 
 @lru_cache(maxsize=8192)
 def by_phrases(text: str) -> float:
-    """Return 1 if a text holds a phrase of an injection, else 0."""
     return float(_PHRASES.search(text) is not None)
 
 

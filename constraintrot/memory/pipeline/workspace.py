@@ -83,16 +83,10 @@ class Allocation:
         return self._scores.get(key, 0.0)
 
     def tokens(self, category: str) -> int:
-        """Return the tokens that a category gets now."""
         return self._parts[category]
 
     def outcome(self, entries: Iterable[Entry], what: Outcome) -> None:
-        """Learn from the outcome of a context.
-
-        Args:
-            entries: the entries of the context.
-            what: ``won``, ``lost`` or ``refused``.
-        """
+        """Learn from the outcome of a context."""
         if what == "refused" and self.refusals == "ignored":
             return
         step = WON if what == "won" else LOST
@@ -172,15 +166,10 @@ class Workspace:
 
     @property
     def manifest(self) -> str:
-        """The manifest of the pins that are in force."""
         return self.pins.rendering().manifest
 
     def assemble(self) -> Assembled:
-        """Return the workspace at this moment.
-
-        Raises:
-            PipelineOverflowError: instructions, pins and rules are over the budget.
-        """
+        """Return the workspace at this moment."""
         # First, so that a pin that comes while entries are chosen makes the manifest stale.
         manifest = self.manifest
         chosen = self._chosen(self.entries())
@@ -195,7 +184,6 @@ class Workspace:
         return Assembled(tuple(messages), tuple(chosen), manifest)
 
     def request(self, situation: str) -> list[ChatMessage]:
-        """Return the messages of the workspace and the situation, ready to send."""
         return [*self.assemble().messages, ChatMessageUser(content=situation)]
 
     def _chosen(self, entries: Sequence[Entry]) -> list[Entry]:

@@ -25,9 +25,7 @@ from constraintrot.memory.playbook.roles import Cost, curate, reflect
 class Memory(Protocol):
     """The interface of a memory that an agent is shown and that learns from its work."""
 
-    def render(self) -> str:
-        """Return the memory as a prompt shows it."""
-        ...
+    def render(self) -> str: ...
 
     async def learn(self, messages: Sequence[ChatMessage], feedback: str, source: str) -> Cost:
         """Learn from messages that end before the question.

@@ -107,17 +107,11 @@ Done: TypeAlias = Literal["added", "updated", "merged", "deleted", "counted"]
 
 
 class Merger:
-    """The executor of operations on a store."""
-
     def __init__(self, store: Store, protect: bool, room: Callable[[Bullet], bool]) -> None:
         self.store, self.protect, self.room = store, protect, room
 
     def carry_out(self, one: Operation, source: str) -> tuple[Done, list[Any]]:
-        """Carry out one operation, and return the field of ``Applied`` and its entries.
-
-        Raises:
-            PlaybookError: the operation is refused, and nothing has changed.
-        """
+        """Carry out one operation, and return the field of ``Applied`` and its entries."""
         match one:
             case Add():
                 return "added", [self._add(one, source)]

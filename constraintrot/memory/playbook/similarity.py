@@ -42,9 +42,7 @@ class Similarity(Protocol):
     """A measure of likeness."""
 
     @property
-    def name(self) -> str:
-        """The name in files and reports."""
-        ...
+    def name(self) -> str: ...
 
     @property
     def least(self) -> float:
@@ -67,7 +65,6 @@ class Words:
     def alike(
         self, texts: Sequence[str], focus: Collection[int], least: float
     ) -> Iterator[tuple[int, int, float]]:
-        """Yield the pairs whose sets overlap by at least a share."""
         sets = [_features(text) for text in texts]
         if len(focus) * len(texts) <= _FEW_PAIRS:
             pairs = {(max(i, j), min(i, j)) for i in focus for j in range(len(texts)) if i != j}
@@ -130,7 +127,6 @@ class Vectors:
     def alike(
         self, texts: Sequence[str], focus: Collection[int], least: float
     ) -> Iterator[tuple[int, int, float]]:
-        """Yield the pairs whose cosine is at least a value; every text is embedded once."""
         import numpy as np
 
         if not focus or len(texts) < 2:
@@ -152,11 +148,7 @@ class Vectors:
 
 @cache
 def minilm() -> Vectors:
-    """Return the measure by all-MiniLM-L6-v2 (fastembed); the first call loads it, in seconds.
-
-    Raises:
-        EmbeddingError: the extra ``embed`` is not installed, or the weights cannot be had.
-    """
+    """Return the measure by all-MiniLM-L6-v2 (fastembed); the first call loads it, in seconds."""
     from constraintrot.models.embedding.embedder import embedder
 
     return Vectors(embedder(), "minilm")

@@ -31,13 +31,11 @@ class Sizes:
         self._sections: Counter[str] = Counter()
 
     def add(self, bullet: Bullet) -> None:
-        """Count a new bullet."""
         self._of[bullet.id] = size = self._counter(bullet.line())
         self.total += size + (0 if self._sections[bullet.section] else self._head(bullet.section))
         self._sections[bullet.section] += 1
 
     def remove(self, bullet: Bullet) -> None:
-        """Discount a removed bullet."""
         self._sections[bullet.section] -= 1
         self.total -= self._of.pop(bullet.id)
         self.total -= 0 if self._sections[bullet.section] else self._head(bullet.section)
@@ -75,7 +73,6 @@ class Store:
 
     @property
     def size(self) -> int:
-        """Tokens of all bullets."""
         return self._all.total if self._all else 0
 
     def constraints_with(self, bullet: Bullet) -> tuple[int, int]:
@@ -92,7 +89,6 @@ class Store:
         return name
 
     def get(self, name: str) -> Bullet | None:
-        """Return the bullet of an id, or the one that it was merged into."""
         return self.bullets.get(self.now(name))
 
     def put(self, bullet: Bullet) -> None:
@@ -110,7 +106,6 @@ class Store:
                 self._constraining.add(bullet)
 
     def drop(self, bullet: Bullet) -> None:
-        """Remove a bullet."""
         self._forget(self.bullets.pop(bullet.id))
 
     def join(self, gone: Bullet, into: Bullet) -> tuple[str, str]:
@@ -129,7 +124,6 @@ class Store:
         return gone.id, into.id
 
     def plain(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
         plain: dict[str, Any] = {
             "version": VERSION, "next": self.next, "deltas": self.deltas,
             "bullets": [one.plain() for one in self.bullets.values()], "went": dict(self.went),
@@ -141,9 +135,6 @@ class Store:
 
         A text that reads as a rule becomes a constraint even if the file has another kind: another
         version's list of words, or a person, may have written it.
-
-        Raises:
-            PlaybookError: the data is not from ``plain``; nothing has changed then.
         """
         try:
             if data["version"] != VERSION:
@@ -170,13 +161,11 @@ class Store:
         self.restore((tuple(found), went, following, deltas, adaptation))
 
     def state(self) -> State:
-        """Return the state that ``restore`` takes."""
         return (
             tuple(self.bullets.values()), dict(self.went), self.next, self.deltas, self.adaptation,
         )  # fmt: skip
 
     def restore(self, state: State) -> None:
-        """Return to an earlier state."""
         found, self.went, self.next, self.deltas, self.adaptation = state
         self._clear()
         for one in found:

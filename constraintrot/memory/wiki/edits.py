@@ -91,14 +91,11 @@ _UNDERLINE: Final = re.compile(r"(?<=[^\n])\n( {0,3})(?=(?:=+|-+)[ \t]*$)", re.M
 
 @dataclass(frozen=True)
 class Place:
-    """A page's place in the vault."""
-
     kind: Kind
     name: str
 
     @property
     def path(self) -> str:
-        """The path in the vault."""
         return page_path(self.kind, self.name)
 
 
@@ -163,13 +160,7 @@ def applied(
 ) -> Page:  # fmt: skip
     """Return a page with the edits of one source.
 
-    Args:
-        page: the page before the edits.
-        edits: all edits of the source to this page.
-        source: its name, which every new fact cites.
-        date: date of the ingest.
-        known: whether a name is a file's of the vault, or will be.
-        done: collects the refused edits.
+    ``known`` tells whether a name is a file's of the vault, or will be.
     """
     before = page
     for edit in edits:

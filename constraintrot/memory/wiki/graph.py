@@ -60,12 +60,10 @@ class Finding:
 
     @property
     def repaired(self) -> bool:
-        """Return whether ``repair`` fixes it."""
         return self.code in REPAIRED
 
     @property
     def fix(self) -> str:
-        """The repair of the finding."""
         return REPAIRED.get(self.code) or BY_HAND[self.code]
 
 
@@ -92,7 +90,6 @@ class Seen:
     pending: str = ""
 
     def resolves(self, name: str) -> bool:
-        """Return whether a link goes to a file."""
         return name in self.names or f"{name}.md" in ROOT_FILES
 
 
@@ -160,16 +157,13 @@ class Graph:
 
     @property
     def nodes(self) -> int:
-        """The number of pages."""
         return sum(self.pages.values())
 
     @property
     def links_a_page(self) -> float:
-        """The mean number of different pages that a page links to."""
         return self.edges / self.nodes if self.nodes else 0.0
 
     def plain(self) -> dict[str, Any]:
-        """Return plain data."""
         return {
             "pages": self.nodes, **{f"pages_{kind}": number for kind, number in self.pages.items()},
             "edges": self.edges, "occurrences": self.occurrences,
@@ -180,7 +174,6 @@ class Graph:
 
 
 def graph(store: Store) -> Graph:
-    """Measure a vault's graph."""
     seen = see(store)
     out: dict[str, set[str]] = {name: set() for name in seen.pages}
     occurrences = unresolved = 0

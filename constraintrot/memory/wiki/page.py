@@ -80,12 +80,10 @@ class Page:
 
     @property
     def path(self) -> str:
-        """The path in the vault."""
         return page_path(self.kind, self.name)
 
     @property
     def sections(self) -> list[Section]:
-        """The sections, in order."""
         return [Section(one.heading, one.rest.strip("\n")) for one in _parts(self.body)]
 
     def section(self, heading: str) -> Section:
@@ -128,18 +126,12 @@ class Page:
 
 
 def new_page(kind: Kind, name: str, title: str, summary: str, date: str) -> Page:
-    """Return a page without sections."""
     title, summary = one_line(title), one_line(summary)
     return Page(name, kind, title, summary, date, date, body=f"\n# {title}\n")
 
 
 def read_page(kind: Kind, name: str, text: str) -> Page:
-    """Parse a page from its file's text.
-
-    Raises:
-        WikiError: the frontmatter is missing, is not YAML, lacks title or type, or has another
-            type than its folder; or no link can name the file.
-    """
+    """Parse a page from its file's text."""
     if re.search(r"[\[\]|#^\n]", name):
         raise WikiError("no link can name it; rename the file, without [ ] | # ^")
     return _page(kind, name, *parts(text))

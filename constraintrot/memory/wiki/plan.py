@@ -102,7 +102,6 @@ class Plan:
     unreadable: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
         return {
             "pages": [asdict(one) for one in self.edits],
             "analysis": asdict(self.analysis) if self.analysis else None,
@@ -110,7 +109,6 @@ class Plan:
 
 
 def read_plan(text: str) -> Plan:
-    """Parse the plan in a model's answer."""
     for value in json_values(text):
         if isinstance(value, dict) and ({"pages", "analysis"} & value.keys()):
             return from_plain(value)
@@ -118,7 +116,6 @@ def read_plan(text: str) -> Plan:
 
 
 def from_plain(value: Mapping[str, Any]) -> Plan:
-    """Parse a plan from plain data."""
     faults: list[str] = []
     listed = value.get("pages") or []
     if not isinstance(listed, list):
@@ -187,7 +184,6 @@ _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def source_text(source: Source) -> str:
-    """Return the text of a source's file."""
     fields = {
         "title": source.title, "type": source.kind, "date": source.date, "tags": list(source.tags),
     }  # fmt: skip

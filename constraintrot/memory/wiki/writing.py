@@ -67,7 +67,6 @@ class Ingested:
 
 
 def now() -> str:
-    """Return the current time in the log's form."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -93,11 +92,7 @@ def ingest(
 
 
 def check_readable(store: Store) -> None:
-    """Check that index, log and hot cache can be read, since every ingest writes to them.
-
-    Raises:
-        WikiError: one of them cannot be read. Anything added to it would be lost in its repair.
-    """
+    """Check that index, log and hot cache can be read, since every ingest writes to them."""
     for path in (INDEX, LOG, HOT_CACHE):
         store.read(path)
 
@@ -106,9 +101,6 @@ def finished(store: Store) -> tuple[str, ...]:
     """Finish the ingest that a killed process left, and return what was not done as asked.
 
     The caller holds the lock, and gets the report in place of the killed process.
-
-    Raises:
-        WikiError: the journal is damaged.
     """
     text = store.read(JOURNAL)
     if text is None:
@@ -118,7 +110,6 @@ def finished(store: Store) -> tuple[str, ...]:
 
 
 def read_journal(text: str) -> dict[str, Any]:
-    """Parse a journal: the writes of an ingest that was cut off."""
     try:
         job: Any = json.loads(text)
         Source(**job["source"]), from_plain(job["plan"])
