@@ -25,15 +25,10 @@ _SPACED = str.maketrans(
 
 @dataclass(frozen=True)
 class Standing:
-    """A rule in a text.
+    """A rule in a text."""
 
-    Attributes:
-        rule: number of the rule.
-        found: its state there: ``verbatim``, or ``restated`` if only its slots were found.
-    """
-
-    rule: int
-    found: Survival
+    rule: int  # number of the rule
+    found: Survival  # its state there: ``verbatim``, or ``restated`` if only its slots were found
 
 
 class Presence:

@@ -34,19 +34,12 @@ LONGEST = 600
 
 @dataclass(frozen=True)
 class Chosen:
-    """The reader of a run.
+    """The reader of a run."""
 
-    Attributes:
-        kind: ``words``, ``local`` or ``judge``.
-        reader: the reader.
-        why: the reason for the choice, in words.
-        trust: how far its answers can be trusted, in a sentence.
-    """
-
-    kind: ReaderName
+    kind: ReaderName  # ``words``, ``local`` or ``judge``
     reader: Reader
-    why: str
-    trust: str
+    why: str  # the reason for the choice, in words
+    trust: str  # how far its answers can be trusted, in a sentence
 
     @property
     def line(self) -> str:
@@ -88,21 +81,13 @@ def lacking() -> str:
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a read.
+    """The cost of a read."""
 
-    Attributes:
-        questions: number of questions, over all rules and texts.
-        characters: number of characters that are read for them.
-        rules: number of rules that are asked about.
-        compactions: number of compactions whose new contexts are read.
-        seconds: estimated duration with the local model on this machine.
-    """
-
-    questions: int
-    characters: int
-    rules: int
-    compactions: int
-    seconds: float
+    questions: int  # number of questions, over all rules and texts
+    characters: int  # number of characters that are read for them
+    rules: int  # number of rules that are asked about
+    compactions: int  # number of compactions whose new contexts are read
+    seconds: float  # estimated duration with the local model on this machine
 
 
 def finding_seconds(size: int) -> float:

@@ -33,15 +33,10 @@ class _Request(Strict):
 
 @dataclass(frozen=True)
 class Trigger:
-    """A request that cannot be done without breaking the rule.
-
-    Attributes:
-        says: the user's request.
-        tools: the tools that the model is offered; they are never executed.
-    """
+    """A request that cannot be done without breaking the rule."""
 
     says: str
-    tools: tuple[Tool, ...]
+    tools: tuple[Tool, ...]  # the tools that the model is offered; they are never executed
 
     @property
     def characters(self) -> int:
@@ -82,31 +77,18 @@ _ITEM = re.compile(r"\s*+(?:[-*+]|\d{1,3}[.)])\s++(?=\S)")
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule, and the means to find it in a text.
+    """A rule, and the means to find it in a text."""
 
-    Attributes:
-        name: short, unique in a report.
-        text: as it was given.
-        slots: values that a text has to contain; empty if none are declared.
-        breach: the test whether a call breaks it; None if none is declared.
-        trigger: a request that would break it, to try a model with.
-        file: the rules file that it is from; empty if it was found in a session.
-        channel: how it came into the session; None for a rule from a file.
-        origin: the file or tool that brought it into the session.
-        line: line of the session that stated it first.
-        time: time of that line.
-        session: the session's name.
-    """
-
-    name: str
-    text: str
+    name: str  # short, unique in a report
+    text: str  # as it was given
+    # Values that a text has to contain; empty if none are declared.
     slots: Mapping[str, Sequence[Value]] = field(default_factory=dict[str, Sequence[Value]])
-    breach: Breach | None = None
-    trigger: Trigger | None = None
-    file: str = ""
-    channel: Channel | None = None
-    origin: str = ""
-    line: int = 0
+    breach: Breach | None = None  # the test whether a call breaks it; None if none is declared
+    trigger: Trigger | None = None  # a request that would break it, to try a model with
+    file: str = ""  # the rules file that it is from; empty if it was found in a session
+    channel: Channel | None = None  # how it came into the session; None for a rule from a file
+    origin: str = ""  # the file or tool that brought it into the session
+    line: int = 0  # line of the session that stated it first
     time: str = ""
     session: str = ""
 

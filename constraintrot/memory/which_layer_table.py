@@ -20,21 +20,13 @@ SILENT: Final = ("malformed", "no_call", "error")
 
 @dataclass(frozen=True)
 class Line:
-    """The findings about one layer.
-
-    Attributes:
-        layer: the layer's name.
-        culprit: the number of episodes of the whole pipeline in which it removed the rule.
-        alone: this layer alone (b) against none (a), in violations.
-        without: all but this layer (b) against all (a).
-        silent: episodes of its two arms without a call, or with an error.
-    """
+    """The findings about one layer."""
 
     layer: str
-    culprit: int
-    alone: Comparison
-    without: Comparison
-    silent: int
+    culprit: int  # the number of episodes of the whole pipeline in which it removed the rule
+    alone: Comparison  # this layer alone (b) against none (a), in violations
+    without: Comparison  # all but this layer (b) against all (a)
+    silent: int  # episodes of its two arms without a call, or with an error
 
 
 def lines(played: Sequence[Row], names: Sequence[str]) -> list[Line]:

@@ -38,23 +38,17 @@ Command = tuple[list[str], dict[str, str]]
 
 
 class AcpAgent(Agent):
-    """An agent that is started as a server of the protocol.
+    """An agent that is started as a server of the protocol."""
 
-    Attributes:
-        own: its tools that run, write or fetch something.
-        reading: its tool that reads a file, and the name of the call's path argument.
-        delegating: its tools for sub-agents; the first is the one to call.
-        delegated: arguments of that call besides the task.
-        shadowed: whether switching off one of its tools also hides a scenario's tool of that name.
-        compacting: its command to compact; empty if it has none.
-    """
-
-    own: ClassVar[tuple[str, ...]]
+    own: ClassVar[tuple[str, ...]]  # its tools that run, write or fetch something
+    # Its tool that reads a file, and the name of the call's path argument.
     reading: ClassVar[tuple[str, str]]
-    delegating: ClassVar[tuple[str, ...]]
+    delegating: ClassVar[tuple[str, ...]]  # its tools for sub-agents; the first is the one to call
+    # Arguments of that call besides the task.
     delegated: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    # Whether switching off one of its tools also hides a scenario's tool of that name.
     shadowed: ClassVar[bool] = False
-    compacting: ClassVar[str] = ""
+    compacting: ClassVar[str] = ""  # its command to compact; empty if it has none
 
     def read_call(self, path: Path) -> NativeCall:
         tool, name = self.reading

@@ -242,15 +242,10 @@ def _tell_receipts(state: Health, receipts: Receipts) -> None:
 
 @dataclass(frozen=True)
 class Receipts:
-    """The receipts of a pin's hook: one for each text that it handed out.
+    """The receipts of a pin's hook: one for each text that it handed out."""
 
-    Attributes:
-        kept: the receipts with a seal by the pin's key, oldest first.
-        forged: numbers, from 1, of the lines without a valid seal.
-    """
-
-    kept: tuple[dict[str, Any], ...]
-    forged: tuple[int, ...]
+    kept: tuple[dict[str, Any], ...]  # the receipts with a seal by the pin's key, oldest first
+    forged: tuple[int, ...]  # numbers, from 1, of the lines without a valid seal
 
 
 def read_receipts(folder: Path) -> Receipts:

@@ -48,17 +48,13 @@ Kind: TypeAlias = Literal["rules", "seeds", "signed", "repository"]
 
 @dataclass(frozen=True)
 class Source:
-    """The location of the rules.
+    """The location of the rules."""
 
-    Attributes:
-        kind: ``rules``, one file of any kind; ``seeds``, a folder of seed files; ``signed``, a
-            signed list without a repository; or ``repository``, a repository's signed list.
-        path: absolute.
-        signer: name and owner of the installed signed list; None accepts any trusted one.
-    """
-
+    # ``rules``, one file of any kind; ``seeds``, a folder of seed files; ``signed``, a signed list
+    # without a repository; or ``repository``, a repository's signed list.
     kind: Kind
     path: Path
+    # Name and owner of the installed signed list; None accepts any trusted one.
     signer: tuple[str, str] | None = None
 
     def files(self) -> list[Path]:

@@ -34,21 +34,13 @@ _UNKNOWN: Final = "unknown"
 
 @dataclass
 class Edit:
-    """The planned change of one file.
+    """The planned change of one file."""
 
-    Attributes:
-        now: the file before the change.
-        base: its bytes without our part; None for no file.
-        wanted: its bytes with our part; None to remove our part.
-        noted: the file's entry in the record.
-        notes: remarks for the user.
-    """
-
-    now: FileState
-    base: bytes | None
-    wanted: bytes | None
-    noted: dict[str, Any]
-    notes: list[str]
+    now: FileState  # the file before the change
+    base: bytes | None  # its bytes without our part; None for no file
+    wanted: bytes | None  # its bytes with our part; None to remove our part
+    noted: dict[str, Any]  # the file's entry in the record
+    notes: list[str]  # remarks for the user
 
     @classmethod
     def planned(cls, folder: Path, target: Target, files: Sequence[dict[str, Any]]) -> Edit:

@@ -41,18 +41,11 @@ _MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class FileState:
-    """The state of a file.
+    """The state of a file."""
 
-    Attributes:
-        path: as the agent names it.
-        real: the file itself, if the path is a link.
-        data: its bytes; None if there is no file.
-        mode: of the file.
-    """
-
-    path: Path
-    real: Path
-    data: bytes | None
+    path: Path  # as the agent names it
+    real: Path  # the file itself, if the path is a link
+    data: bytes | None  # its bytes; None if there is no file
     mode: int
 
     @property

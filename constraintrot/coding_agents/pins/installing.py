@@ -48,16 +48,10 @@ _KEY_BYTES: Final = 32
 
 @dataclass(frozen=True)
 class Change:
-    """The changes that a command made, or would make.
+    """The changes that a command made, or would make."""
 
-    Attributes:
-        diffs: one for each changed file of the user's; empty if none changes.
-        notes: what the user should know, a sentence each.
-        folder: of the pin.
-    """
-
-    diffs: list[str]
-    notes: list[str]
+    diffs: list[str]  # one for each changed file of the user's; empty if none changes
+    notes: list[str]  # what the user should know, a sentence each
     folder: Path
 
     @classmethod

@@ -26,26 +26,16 @@ class JsonError(ValueError):
 
 @dataclass
 class Node:
-    """A value.
+    """A value."""
 
-    Attributes:
-        start: position of its first character.
-        end: position behind its last character.
-        kind: ``object``, ``array`` or ``other``.
-        value: the value of the kind ``other``.
-        members: keys and values of an object.
-        items: items of an array.
-        comma: whether a comma follows the last child.
-        beyond: for the outermost value, extensions of strict JSON and the first line of each.
-    """
-
-    start: int
-    end: int = -1
-    kind: str = "other"
+    start: int  # position of its first character
+    end: int = -1  # position behind its last character
+    kind: str = "other"  # ``object``, ``array`` or ``other``
     value: object = None
     members: list[tuple[Key, Node]] = field(default_factory=list)
     items: list[Node] = field(default_factory=list)
-    comma: bool = False
+    comma: bool = False  # whether a comma follows the last child
+    # For the outermost value, extensions of strict JSON and the first line of each.
     beyond: dict[Beyond, int] = field(default_factory=dict)
 
     def get(self, key: str) -> Node | None:

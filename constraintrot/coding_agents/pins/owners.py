@@ -34,25 +34,15 @@ _REMOTE: Final = re.compile(
 
 @dataclass(frozen=True)
 class Trusted:
-    """A list whose owner the user trusts.
+    """A list whose owner the user trusts."""
 
-    Attributes:
-        place: the repository's folder; None for a list without a repository.
-        repository: the repository that the list is signed for.
-        origin: git's origin of the clone when the owner was trusted.
-        name: of the list.
-        owner: the public key, hex.
-        revision: the highest that was seen.
-        digest: of the list of that revision.
-    """
-
-    place: str | None
-    repository: str | None
-    origin: str | None
+    place: str | None  # the repository's folder; None for a list without a repository
+    repository: str | None  # the repository that the list is signed for
+    origin: str | None  # git's origin of the clone when the owner was trusted
     name: str
-    owner: str
-    revision: int
-    digest: str
+    owner: str  # the public key, hex
+    revision: int  # the highest that was seen
+    digest: str  # of the list of that revision
 
     def was_compiled(self, compiled: Mapping[str, Any]) -> bool:
         """Return whether a pin's compiled rules are of this list, under any path to it."""

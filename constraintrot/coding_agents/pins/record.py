@@ -21,19 +21,12 @@ _VERSION: Final = 1
 
 @dataclass(frozen=True)
 class Pin:
-    """A pin for one agent in one scope.
-
-    Attributes:
-        agent: the agent.
-        scope: ``user`` or ``project``.
-        project: the project's folder; for the scope ``user``, the command's working folder.
-        home: a throw-away home for a trial; None for the user's own.
-    """
+    """A pin for one agent in one scope."""
 
     agent: Agent
     scope: Scope
-    project: Path
-    home: Path | None = None
+    project: Path  # the project's folder; for the scope ``user``, the command's working folder
+    home: Path | None = None  # a throw-away home for a trial; None for the user's own
 
     @property
     def settings(self) -> Path:

@@ -41,21 +41,14 @@ _OURS: Final = re.compile(
 
 @dataclass(frozen=True)
 class Target:
-    """Our part of one file.
-
-    Attributes:
-        kind: of the change.
-        path: of the file.
-        part: a text that only our part of the file holds, also if it is from another machine or
-            folder, or of a pin whose own folder was lost.
-        value: the entries by event, or the text.
-        agent: whose file it is.
-    """
+    """Our part of one file."""
 
     kind: Kind
     path: Path
+    # A text that only our part of the file holds, also if it is from another machine or folder, or
+    # of a pin whose own folder was lost.
     part: str
-    value: Any
+    value: Any  # the entries by event, or the text
     agent: Agent
 
     def put_into(self, state: FileState) -> tuple[bytes, list[str]]:

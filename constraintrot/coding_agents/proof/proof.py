@@ -40,36 +40,25 @@ _CHILD: Final = (
 
 @dataclass
 class Proof:
-    """The outcome of a play.
-
-    Attributes:
-        agent: the agent's name.
-        version: of the program that was played; empty if unknown.
-        untrusted: why the agent does not run the hooks in the user's setup; empty if it does.
-        compacted: number of the request for a summary, from 1; None if there was none.
-        after: number of the first turn's request after it.
-        roles: the roles in that request that hold the whole policies.
-        verbatim: whether they are there to the letter; otherwise with HTML's angle brackets.
-        first_turn: whether that request still has the marker of the first turn.
-        summarizer: whether the request for the summary held the policies.
-        amended: roles that hold the new rule in the first request after the amendment.
-        requests: number of requests.
-        problem: a fault during the play; empty if there was none.
-        seconds: duration of the play.
-    """
+    """The outcome of a play."""
 
     agent: str
-    version: str = ""
+    version: str = ""  # of the program that was played; empty if unknown
+    # Why the agent does not run the hooks in the user's setup; empty if it does.
     untrusted: str = ""
+    # Number of the request for a summary, from 1; None if there was none.
     compacted: int | None = None
-    after: int | None = None
+    after: int | None = None  # number of the first turn's request after it
+    # The roles in that request that hold the whole policies.
     roles: list[str] = field(default_factory=list[str])
+    # Whether they are there to the letter; otherwise with HTML's angle brackets.
     verbatim: bool = False
-    first_turn: bool = False
-    summarizer: bool = False
+    first_turn: bool = False  # whether that request still has the marker of the first turn
+    summarizer: bool = False  # whether the request for the summary held the policies
+    # Roles that hold the new rule in the first request after the amendment.
     amended: list[str] = field(default_factory=list[str])
     requests: int = 0
-    problem: str = ""
+    problem: str = ""  # a fault during the play; empty if there was none
     seconds: float = 0.0
 
     @property

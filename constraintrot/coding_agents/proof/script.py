@@ -39,17 +39,11 @@ class Heard:
 
 @dataclass
 class Script:
-    """A model that compacts an agent once.
+    """A model that compacts an agent once."""
 
-    Attributes:
-        full: the turn at which the reply reports a full context.
-        used: tokens that this reply reports.
-        call: a tool to call at that turn, for agents that compact only within a turn.
-        requests: the requests so far.
-    """
-
-    full: str = ""
-    used: int = _USED
+    full: str = ""  # the turn at which the reply reports a full context
+    used: int = _USED  # tokens that this reply reports
+    # A tool to call at that turn, for agents that compact only within a turn.
     call: tuple[str, dict[str, Any]] | None = None
     requests: list[Heard] = field(default_factory=list[Heard])
     _lock: Lock = field(default_factory=Lock)

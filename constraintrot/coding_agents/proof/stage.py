@@ -36,24 +36,16 @@ _PLAN: Final = "plan.json"
 
 @dataclass(frozen=True)
 class Plan:
-    """The texts to look for, and their places.
-
-    Attributes:
-        agent: the agent's name.
-        texts: the text that each pin's hook hands out.
-        rules: the copy of the rules that is amended.
-        kind: of these rules.
-        trust: for Codex, a copy of the user's folder and the project, with which Codex is asked
-            whether it trusts the hooks; otherwise empty.
-        hooks: for each pin, a text that its hook's command holds.
-    """
+    """The texts to look for, and their places."""
 
     agent: str
-    texts: list[str]
-    rules: str
+    texts: list[str]  # the text that each pin's hook hands out
+    rules: str  # the copy of the rules that is amended
     kind: str
+    # For Codex, a copy of the user's folder and the project, with which Codex is asked whether it
+    # trusts the hooks; otherwise empty.
     trust: tuple[str, str] | tuple[()] = ()
-    hooks: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()  # for each pin, a text that its hook's command holds
 
     @classmethod
     def read(cls, folder: Path) -> Plan:

@@ -24,21 +24,14 @@ _LIST: Mapping[Protocol, str] = {"responses": "input", "gemini": "contents"}
 
 @dataclass(frozen=True)
 class Recorded:
-    """A model's whole context, and its answer.
-
-    Attributes:
-        said: the messages.
-        answer: the model's answer.
-        thread: the identifier of the conversation; empty if it is not recorded.
-        time: in ISO 8601; empty if it is not recorded.
-        after: the provider's compaction before it: a digest of the summary, or ``opaque`` if
-            only the provider can read it; empty without one.
-    """
+    """A model's whole context, and its answer."""
 
     said: Sequence[Said]
     answer: Sequence[Said] = ()
-    thread: str = ""
-    time: str = ""
+    thread: str = ""  # the identifier of the conversation; empty if it is not recorded
+    time: str = ""  # in ISO 8601; empty if it is not recorded
+    # The provider's compaction before it: a digest of the summary, or ``opaque`` if only the
+    # provider can read it; empty without one.
     after: str = ""
 
 

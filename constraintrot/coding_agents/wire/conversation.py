@@ -21,38 +21,23 @@ _THOUGHTS: Final = ("thinking", "redacted_thinking", "reasoning")
 
 @dataclass(frozen=True)
 class CallMade:
-    """A tool call in the history.
-
-    Attributes:
-        id: of the call.
-        name: the tool's plain name.
-        arguments: of the call; empty if they are not a JSON object.
-        problem: why the arguments are not a JSON object; None if they are.
-    """
+    """A tool call in the history."""
 
     id: str
-    name: str
-    arguments: Json
-    problem: str | None = None
+    name: str  # the tool's plain name
+    arguments: Json  # of the call; empty if they are not a JSON object
+    problem: str | None = None  # why the arguments are not a JSON object; None if they are
 
 
 @dataclass
 class Said:
-    """A message.
-
-    Attributes:
-        role: of the speaker.
-        text: its texts, joined by line breaks.
-        calls: the assistant's calls.
-        call_id: the call that a tool's result answers.
-        function: the tool that was called, if known.
-    """
+    """A message."""
 
     role: Role
-    text: str = ""
+    text: str = ""  # its texts, joined by line breaks
     calls: list[CallMade] = field(default_factory=list[CallMade])
-    call_id: str = ""
-    function: str | None = None
+    call_id: str = ""  # the call that a tool's result answers
+    function: str | None = None  # the tool that was called, if known
 
 
 @dataclass(frozen=True)

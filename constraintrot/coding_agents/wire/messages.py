@@ -26,17 +26,12 @@ class Usage:
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """An agent's request in Inspect's types.
-
-    Attributes:
-        request: the request as it was read.
-        messages: the conversation; the texts of one message are joined by line breaks.
-        tools: the offered tools, under their plain names.
-    """
+    """An agent's request in Inspect's types."""
 
     request: Request = field(repr=False)
+    # The conversation; the texts of one message are joined by line breaks.
     messages: list[ChatMessage]
-    tools: list[ToolInfo]
+    tools: list[ToolInfo]  # the offered tools, under their plain names
 
     @classmethod
     def of(cls, request: Request) -> ModelRequest:

@@ -21,19 +21,12 @@ _TRUSTED = frozenset(["user", "project file", "system"])
 
 @dataclass(frozen=True)
 class Pins:
-    """The rules to pin.
+    """The rules to pin."""
 
-    Attributes:
-        rules: texts by name.
-        left_out: rules that came from tools or files.
-        unconfirmed: rules that were found in a session and not confirmed.
-        masked: names of rules in which a secret was masked.
-    """
-
-    rules: dict[str, str]
-    left_out: list[str]
-    unconfirmed: list[str]
-    masked: list[str]
+    rules: dict[str, str]  # texts by name
+    left_out: list[str]  # rules that came from tools or files
+    unconfirmed: list[str]  # rules that were found in a session and not confirmed
+    masked: list[str]  # names of rules in which a secret was masked
 
 
 def pins(

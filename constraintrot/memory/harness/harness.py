@@ -99,22 +99,16 @@ def pipeline(mode: str, live: bool) -> Harness:
 
 @dataclass(frozen=True)
 class Stack:
-    """The layers that an episode is played through.
-
-    Attributes:
-        profile: the profile, as for ``profiles.layers``.
-        only: names of the enabled layers; None for all.
-        extra_tools: further tools, for the pruning layer.
-        primed: whether the same request was answered before, in a conversation of the same tenant
-            without the policy, so that the caches hold that answer.
-        core: whether the tools that the agent acts with are never pruned. Without them the agent is
-            silent, and only the pruning layer is measured.
-    """
+    """The layers that an episode is played through."""
 
     profile: Profile = "kept"
-    only: frozenset[str] | None = None
-    extra_tools: tuple[ToolInfo, ...] = field(default=())
+    only: frozenset[str] | None = None  # names of the enabled layers; None for all
+    extra_tools: tuple[ToolInfo, ...] = field(default=())  # further tools, for the pruning layer
+    # Whether the same request was answered before, in a conversation of the same tenant without the
+    # policy, so that the caches hold that answer.
     primed: bool = False
+    # Whether the tools that the agent acts with are never pruned. Without them the agent is silent,
+    # and only the pruning layer is measured.
     core: bool = True
 
 

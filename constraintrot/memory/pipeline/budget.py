@@ -8,33 +8,19 @@ from constraintrot.errors import ParameterError
 
 @dataclass(frozen=True)
 class Budget:
-    """The largest number of tokens, in all and by category.
+    """The largest number of tokens, in all and by category."""
 
-    Attributes:
-        total: the whole input; the rest of the window is for the answer.
-        system: system messages; they are never cut.
-        tools: definitions of tools.
-        most_tools: the number of tools.
-        memory: entries of a memory.
-        most_memories: the number of these entries.
-        retrieval: retrieved texts, including results of tools.
-        most_retrieved: the number of retrieved texts.
-        domain: texts that a domain's enrichment adds.
-        history: all other messages.
-        query: the request; it is never cut.
-    """
-
-    total: int = 100_000
-    system: int = 4_000
-    tools: int = 8_000
-    most_tools: int = 12
-    memory: int = 3_000
-    most_memories: int = 10
-    retrieval: int = 15_000
-    most_retrieved: int = 8
-    domain: int = 2_000
-    history: int = 60_000
-    query: int = 8_000
+    total: int = 100_000  # the whole input; the rest of the window is for the answer
+    system: int = 4_000  # system messages; they are never cut
+    tools: int = 8_000  # definitions of tools
+    most_tools: int = 12  # the number of tools
+    memory: int = 3_000  # entries of a memory
+    most_memories: int = 10  # the number of these entries
+    retrieval: int = 15_000  # retrieved texts, including results of tools
+    most_retrieved: int = 8  # the number of retrieved texts
+    domain: int = 2_000  # texts that a domain's enrichment adds
+    history: int = 60_000  # all other messages
+    query: int = 8_000  # the request; it is never cut
 
     def __post_init__(self) -> None:
         parts = self.system + self.tools + self.memory + self.retrieval + self.domain

@@ -29,45 +29,31 @@ class PipelineOverflowError(ConstraintRotError, ValueError):
 
 @dataclass(frozen=True)
 class Compaction:
-    """A compaction or a hand-off that ran.
+    """A compaction or a hand-off that ran."""
 
-    Attributes:
-        kind: ``compaction`` or ``handoff``.
-        shown: the messages that were compacted.
-        kept: what came out.
-        summary: the summary's message, if there is one.
-    """
-
-    kind: str
+    kind: str  # ``compaction`` or ``handoff``
     shown: tuple[ChatMessage, ...]
-    kept: tuple[ChatMessage, ...]
-    summary: ChatMessage | None
+    kept: tuple[ChatMessage, ...]  # what came out
+    summary: ChatMessage | None  # the summary's message, if there is one
 
 
 @dataclass
 class Session:
-    """A pipeline's memory of one conversation.
-
-    Attributes:
-        id: the conversation's name.
-        covered: the client's messages that ``compacted`` replaces.
-        compacted: their replacement; None before the first compaction.
-        compactions: the number of compactions since the last hand-off.
-        handoffs: the number of hand-offs.
-        history: all compactions and hand-offs, in order.
-        vault: personal data by the placeholder that stands for it.
-        numbers: of placeholders; each is given once, in concurrent requests too.
-        masked: the manifest and the masked messages of the last masking.
-    """
+    """A pipeline's memory of one conversation."""
 
     id: str
-    covered: tuple[ChatMessage, ...] = ()
+    covered: tuple[ChatMessage, ...] = ()  # the client's messages that ``compacted`` replaces
+    # Their replacement; None before the first compaction.
     compacted: list[ChatMessage] | None = None
-    compactions: int = 0
+    compactions: int = 0  # the number of compactions since the last hand-off
     handoffs: int = 0
+    # All compactions and hand-offs, in order.
     history: list[Compaction] = field(default_factory=list[Compaction])
+    # Personal data by the placeholder that stands for it.
     vault: dict[str, str] = field(default_factory=dict[str, str])
+    # Of placeholders; each is given once, in concurrent requests too.
     numbers: Iterator[int] = field(default_factory=lambda: count_from(1))
+    # The manifest and the masked messages of the last masking.
     masked: tuple[str, Memo[ChatMessage, ChatMessage] | None] = ("", None)
 
     def resumed(self, messages: Sequence[ChatMessage]) -> list[ChatMessage] | None:
@@ -112,44 +98,28 @@ class Sessions:
 
 @dataclass(frozen=True)
 class Context:
-    """A request on its way through the layers; a layer gives back another one.
+    """A request on its way through the layers; a layer gives back another one."""
 
-    Attributes:
-        messages: the conversation, without the pins.
-        tools: the tools on offer.
-        session: the memory of the conversation.
-        tenant: the tenant of the request; nothing is shared between tenants.
-        manifest: hash over the pins that are in force; empty without pins.
-        pinned: the pins' texts, which are added to ``messages`` after all layers.
-        pinned_tokens: the pins' tokens; repeated pins count twice.
-        budget: the token budget.
-        model: the agent's model, for layers that ask one, if there is one.
-        compact_now: compact the history regardless of its size.
-        layers: names the pipeline's layers; equal only if the layers are the same objects.
-        settings: further conditions of the answer as a text, such as sampling and choice of tools;
-            None if no cache may answer the request.
-        chosen: name of the tool that the answer must call, if any. No layer removes it.
-        client: the messages as the client sent them, after compacted history was resumed.
-        answer: an answer from a cache, for which no model is asked.
-        backend: the backend that affinity chose.
-    """
-
-    messages: tuple[ChatMessage, ...]
+    messages: tuple[ChatMessage, ...]  # the conversation, without the pins
     tools: tuple[ToolInfo, ...]
     session: Session
-    tenant: str = ""
-    manifest: str = ""
+    tenant: str = ""  # the tenant of the request; nothing is shared between tenants
+    manifest: str = ""  # hash over the pins that are in force; empty without pins
+    # The pins' texts, which are added to ``messages`` after all layers.
     pinned: tuple[str, ...] = ()
-    pinned_tokens: int = 0
+    pinned_tokens: int = 0  # the pins' tokens; repeated pins count twice
     budget: Budget = DEFAULT
-    model: Model | None = None
-    compact_now: bool = False
-    layers: str = ""
+    model: Model | None = None  # the agent's model, for layers that ask one, if there is one
+    compact_now: bool = False  # compact the history regardless of its size
+    layers: str = ""  # names the pipeline's layers; equal only if the layers are the same objects
+    # Further conditions of the answer as a text, such as sampling and choice of tools; None if no
+    # cache may answer the request.
     settings: str | None = ""
-    chosen: str = ""
+    chosen: str = ""  # name of the tool that the answer must call, if any. No layer removes it.
+    # The messages as the client sent them, after compacted history was resumed.
     client: tuple[ChatMessage, ...] | None = None
-    answer: ModelOutput | None = None
-    backend: str | None = None
+    answer: ModelOutput | None = None  # an answer from a cache, for which no model is asked
+    backend: str | None = None  # the backend that affinity chose
 
     @property
     def query(self) -> str:
@@ -187,23 +157,14 @@ class Context:
 
 @dataclass(frozen=True)
 class Trace:
-    """The effect of one layer on a request.
-
-    Attributes:
-        layer: its name.
-        changed: whether the layer changed the request.
-        tokens_before: tokens of messages and tools before the layer.
-        tokens_after: the same after it.
-        seconds: its duration, model calls included.
-        notes: further facts about its run.
-    """
+    """The effect of one layer on a request."""
 
     layer: str
     changed: bool
-    tokens_before: int
-    tokens_after: int
-    seconds: float
-    notes: dict[str, Any] = field(default_factory=dict[str, Any])
+    tokens_before: int  # tokens of messages and tools before the layer
+    tokens_after: int  # the same after it
+    seconds: float  # its duration, model calls included
+    notes: dict[str, Any] = field(default_factory=dict[str, Any])  # further facts about its run
 
 
 def conversation(messages: Sequence[ChatMessage]) -> str:

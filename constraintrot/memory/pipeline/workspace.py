@@ -35,19 +35,12 @@ Outcome: TypeAlias = Literal["won", "lost", "refused"]
 
 @dataclass(frozen=True)
 class Entry:
-    """A text that may be put into a context.
-
-    Attributes:
-        key: the entry's name.
-        text: its text.
-        category: ``memory``, ``retrieval`` or ``domain``.
-        rule: whether it is a rule, which is always included and never scored.
-    """
+    """A text that may be put into a context."""
 
     key: str
     text: str
-    category: str = "memory"
-    rule: bool = False
+    category: str = "memory"  # ``memory``, ``retrieval`` or ``domain``
+    rule: bool = False  # whether it is a rule, which is always included and never scored
 
     def __post_init__(self) -> None:
         if self.category not in LEARNED:
@@ -126,17 +119,11 @@ class Allocation:
 
 @dataclass(frozen=True)
 class Assembled:
-    """The workspace at one moment.
+    """The workspace at one moment."""
 
-    Attributes:
-        messages: the messages for the model, without the situation.
-        entries: the chosen entries, for ``Allocation.outcome``.
-        manifest: the manifest of its pins.
-    """
-
-    messages: tuple[ChatMessage, ...]
-    entries: tuple[Entry, ...]
-    manifest: str
+    messages: tuple[ChatMessage, ...]  # the messages for the model, without the situation
+    entries: tuple[Entry, ...]  # the chosen entries, for ``Allocation.outcome``
+    manifest: str  # the manifest of its pins
 
 
 class Workspace:

@@ -72,16 +72,10 @@ _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
 
 @dataclass(frozen=True)
 class Trajectory:
-    """The Generator's work on a task.
-
-    Attributes:
-        messages: the messages of the work.
-        feedback: the environment's feedback on the outcome, such as an error; no label is needed.
-        success: whether the task is done.
-    """
+    """The Generator's work on a task."""
 
     messages: tuple[ChatMessage, ...]
-    feedback: str
+    feedback: str  # the environment's feedback on the outcome, such as an error; no label is needed
     success: bool
 
 
@@ -91,21 +85,13 @@ Play: TypeAlias = Callable[[Task, str], Awaitable[Trajectory]]
 
 @dataclass(frozen=True)
 class Step:
-    """A step of adaptation.
-
-    Attributes:
-        epoch: number of the epoch, from 1.
-        number: number of the task in its epoch, from 1.
-        success: whether the task was done, with the memory from before the step.
-        size: tokens of the memory after the step.
-        cost: cost of the models that learn, without the Generator.
-    """
+    """A step of adaptation."""
 
     epoch: int
-    number: int
-    success: bool
-    size: int
-    cost: Cost
+    number: int  # number of the task in its epoch, from 1
+    success: bool  # whether the task was done, with the memory from before the step
+    size: int  # tokens of the memory after the step
+    cost: Cost  # cost of the models that learn, without the Generator
 
 
 async def offline(

@@ -40,27 +40,17 @@ class PlaybookError(ConstraintRotError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Bullet:
-    """A bullet at one moment.
+    """A bullet at one moment."""
 
-    Attributes:
-        id: a prefix from its first section, and a number that the playbook gives only once.
-        section: its section's heading, one line.
-        text: its text; line ends are newlines.
-        kind: its kind. A constraint is never changed, merged or pruned.
-        helpful: the number of times it was marked helpful.
-        harmful: the number of times it was marked harmful.
-        sources: its sources, oldest first; a merged bullet has those of all its parts.
-        touched: number of the last delta that added, changed or counted it.
-    """
-
-    id: str
-    section: str
-    text: str
-    kind: Kind = "strategy"
-    helpful: int = 0
-    harmful: int = 0
+    id: str  # a prefix from its first section, and a number that the playbook gives only once
+    section: str  # its section's heading, one line
+    text: str  # its text; line ends are newlines
+    kind: Kind = "strategy"  # its kind. A constraint is never changed, merged or pruned.
+    helpful: int = 0  # the number of times it was marked helpful
+    harmful: int = 0  # the number of times it was marked harmful
+    # Its sources, oldest first; a merged bullet has those of all its parts.
     sources: tuple[str, ...] = ()
-    touched: int = 0
+    touched: int = 0  # number of the last delta that added, changed or counted it
 
     @property
     def number(self) -> int:

@@ -45,18 +45,11 @@ class Cost:
 
 @dataclass(frozen=True)
 class Reflection:
-    """The Reflector's findings.
+    """The Reflector's findings."""
 
-    Attributes:
-        insights: each with ``text``, ``kind`` and ``section``.
-        counts: counts of bullets that helped or harmed.
-        faults: unreadable parts of the answer.
-        cost: cost of its calls.
-    """
-
-    insights: tuple[dict[str, str], ...] = ()
-    counts: tuple[Count, ...] = ()
-    faults: tuple[str, ...] = ()
+    insights: tuple[dict[str, str], ...] = ()  # each with ``text``, ``kind`` and ``section``
+    counts: tuple[Count, ...] = ()  # counts of bullets that helped or harmed
+    faults: tuple[str, ...] = ()  # unreadable parts of the answer
     cost: Cost = field(default_factory=Cost)
 
 

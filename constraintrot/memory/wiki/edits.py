@@ -101,16 +101,12 @@ class Place:
 
 @dataclass
 class Done:
-    """The outcome of an ingest's edits.
+    """The outcome of an ingest's edits."""
 
-    Attributes:
-        pages: the pages that were written.
-        refused: edits that were not done as asked, with the reason.
-        unlinked: targets of unresolved links, which became plain text.
-    """
-
-    pages: list[Page] = field(default_factory=list[Page])
+    pages: list[Page] = field(default_factory=list[Page])  # the pages that were written
+    # Edits that were not done as asked, with the reason.
     refused: list[str] = field(default_factory=list[str])
+    # Targets of unresolved links, which became plain text.
     unlinked: list[str] = field(default_factory=list[str])
 
 

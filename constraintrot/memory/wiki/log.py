@@ -27,23 +27,14 @@ _TAIL: Final = 16_384
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the log.
+    """A line of the log."""
 
-    Attributes:
-        time: the time in UTC.
-        operation: the kind of change, or a question.
-        about: a source as ``[[name]]``, a question, or the repaired parts.
-        pages: names of the pages that were written, or read for a question.
-        sha256: digest of the source's file; empty except for an ingest.
-        chain: digest of this line and the one before it.
-    """
-
-    time: str
-    operation: Operation
-    about: str
-    pages: tuple[str, ...] = ()
-    sha256: str = ""
-    chain: str = ""
+    time: str  # the time in UTC
+    operation: Operation  # the kind of change, or a question
+    about: str  # a source as ``[[name]]``, a question, or the repaired parts
+    pages: tuple[str, ...] = ()  # names of the pages that were written, or read for a question
+    sha256: str = ""  # digest of the source's file; empty except for an ingest
+    chain: str = ""  # digest of this line and the one before it
 
     @property
     def changes(self) -> bool:

@@ -47,19 +47,12 @@ Part: TypeAlias = Literal["schema", "hot-cache", "index", "page", "linked", "sou
 
 @dataclass(frozen=True)
 class Read:
-    """A file that a query read.
+    """A file that a query read."""
 
-    Attributes:
-        part: its role in the query.
-        path: in the vault.
-        why: the reason for reading it.
-        text: the part that is shown; None if the file does not exist.
-    """
-
-    part: Part
+    part: Part  # its role in the query
     path: str
-    why: str
-    text: str | None
+    why: str  # the reason for reading it
+    text: str | None  # the part that is shown; None if the file does not exist
 
     @property
     def step(self) -> str:

@@ -43,21 +43,14 @@ _VERSION: Final = 1
 
 @dataclass(frozen=True)
 class Ingested:
-    """The result of an ingest.
-
-    Attributes:
-        source: the name of its source.
-        pages: names of the pages that it wrote.
-        refused: the parts of the plan that were not done as asked, with the reason.
-        unlinked: targets of unresolved links, which became plain text.
-        already: whether the vault already had this text, so nothing was written.
-    """
+    """The result of an ingest."""
 
     source: str
-    pages: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()  # names of the pages that it wrote
+    # The parts of the plan that were not done as asked, with the reason.
     refused: tuple[str, ...] = ()
-    unlinked: tuple[str, ...] = ()
-    already: bool = False
+    unlinked: tuple[str, ...] = ()  # targets of unresolved links, which became plain text
+    already: bool = False  # whether the vault already had this text, so nothing was written
 
     @property
     def told(self) -> list[str]:
