@@ -24,8 +24,7 @@ from constraintrot.coding_agents.wire.answers import (
     protocol_of,
     whole,
 )
-from constraintrot.coding_agents.wire.conversation import Request
-from constraintrot.coding_agents.wire.requests import read
+from constraintrot.coding_agents.wire.conversation import Request, read
 
 # Seconds between the keep-alive lines of a stream.
 _PATIENCE: Final = 15

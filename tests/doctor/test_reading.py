@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from constraintrot.doctor import reading
-from constraintrot.doctor.found_rules import find
-from constraintrot.doctor.reading import RATE, WordsFirst, choose, cost
+from constraintrot.doctor.reading import RATE, WordsFirst, choose, cost, find
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.verdicts import observe
 from constraintrot.errors import ConstraintRotError

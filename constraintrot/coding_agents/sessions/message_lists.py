@@ -14,7 +14,7 @@ from constraintrot.coding_agents.sessions.events import Record
 from constraintrot.coding_agents.sessions.json_lines import at, items, string
 from constraintrot.coding_agents.wire.answers import Protocol
 from constraintrot.coding_agents.wire.conversation import Said
-from constraintrot.coding_agents.wire.requests import read as read_request
+from constraintrot.coding_agents.wire.conversation import read as read_request
 
 TITLE = "OpenAI, Anthropic or Gemini messages"
 _BLOCKS = frozenset(["tool_use", "tool_result", "thinking", "redacted_thinking", "compaction"])

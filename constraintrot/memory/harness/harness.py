@@ -37,9 +37,8 @@ from constraintrot.harnesses.cost import Clock
 from constraintrot.harnesses.framework_pins import framework_pins
 from constraintrot.harnesses.replay import Agent, Asked
 from constraintrot.memory.pipeline import Pipeline, Prepared, Trace
-from constraintrot.memory.pipeline.budget import DEFAULT
 from constraintrot.memory.pipeline.cache import replayed
-from constraintrot.memory.pipeline.context import Compaction, Session
+from constraintrot.memory.pipeline.context import DEFAULT, Compaction, Session
 from constraintrot.memory.pipeline.history import HANDOFF_AFTER, THRESHOLD
 from constraintrot.memory.pipeline.layer import Layer
 from constraintrot.memory.pipeline.pipeline import settings_of

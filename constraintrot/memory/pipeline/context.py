@@ -1,4 +1,4 @@
-"""A request on its way through a pipeline, and the memory of its session."""
+"""A request on its way through a pipeline, its token budget, and the memory of its session."""
 
 from __future__ import annotations
 
@@ -13,10 +13,43 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, Model, ModelOutp
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.episode.messages import last_user_text
-from constraintrot.errors import ConstraintRotError
-from constraintrot.memory.pipeline.budget import DEFAULT, Budget
+from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.memory.pipeline.memo import Memo, length_of, parameters_of
 from constraintrot.tokens import count
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The largest number of tokens, in all and by category."""
+
+    total: int = 100_000  # the whole input; the rest of the window is for the answer
+    system: int = 4_000  # system messages; they are never cut
+    tools: int = 8_000  # definitions of tools
+    most_tools: int = 12  # the number of tools
+    memory: int = 3_000  # entries of a memory
+    most_memories: int = 10  # the number of these entries
+    retrieval: int = 15_000  # retrieved texts, including results of tools
+    most_retrieved: int = 8  # the number of retrieved texts
+    domain: int = 2_000  # texts that a domain's enrichment adds
+    history: int = 60_000  # all other messages
+    query: int = 8_000  # the request; it is never cut
+
+    def __post_init__(self) -> None:
+        parts = self.system + self.tools + self.memory + self.retrieval + self.domain
+        if min(vars(self).values()) < 1:
+            raise ParameterError("every part of a budget is at least 1")
+        if parts + self.history + self.query > self.total:
+            raise ParameterError(
+                f"the parts of the budget take {parts + self.history + self.query} tokens, which"
+                f" is more than its total of {self.total}"
+            )
+
+
+DEFAULT = Budget()
+# Of the layers' own compactor: turns that stay, and tokens of the summary of all others.
+RECENT_TURNS: Final = 10
+MOST_SUMMARY: Final = 2_000
+
 
 # Metadata key of a message's budget category, if a caller sets one.
 CATEGORY: Final = "category"

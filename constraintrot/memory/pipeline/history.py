@@ -35,9 +35,8 @@ from constraintrot.compactors.turns import (
     summary_message,
 )
 from constraintrot.errors import ParameterError
-from constraintrot.memory.pipeline.budget import MOST_SUMMARY
+from constraintrot.memory.pipeline.context import MOST_SUMMARY, Context, same
 from constraintrot.memory.pipeline.context import Compaction as Compacted
-from constraintrot.memory.pipeline.context import Context, same
 from constraintrot.memory.pipeline.layer import Layer, Ran
 
 # Share of the total budget from which history is compacted, and compactions before a hand-off.

@@ -20,8 +20,10 @@ from inspect_ai.tool import ToolChoice, ToolFunction, ToolInfo
 from constraintrot.defenses.pinning.pins import Pins
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
-from constraintrot.memory.pipeline.budget import DEFAULT, Budget
+from constraintrot.memory.pipeline.arrangement import Limits
 from constraintrot.memory.pipeline.context import (
+    DEFAULT,
+    Budget,
     Context,
     PipelineOverflowError,
     Sessions,
@@ -31,7 +33,6 @@ from constraintrot.memory.pipeline.context import (
     tool_tokens,
 )
 from constraintrot.memory.pipeline.layer import Layer, Prepared
-from constraintrot.memory.pipeline.limits import Limits
 
 # Called with each layer's name and the messages as it leaves them.
 Watch: TypeAlias = Callable[[str, Sequence[ChatMessage]], None]

@@ -19,8 +19,7 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 from constraintrot.defenses.pinning.pins import Pins
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
-from constraintrot.memory.pipeline.budget import DEFAULT, Budget
-from constraintrot.memory.pipeline.context import PipelineOverflowError, size
+from constraintrot.memory.pipeline.context import DEFAULT, Budget, PipelineOverflowError, size
 from constraintrot.tokens import count
 
 WON: Final = 0.1

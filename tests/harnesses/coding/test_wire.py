@@ -11,9 +11,9 @@ from inspect_ai.tool import ToolCall
 from constraintrot.coding_agents.endpoint import serving
 from constraintrot.coding_agents.wire import answers
 from constraintrot.coding_agents.wire.answers import Protocol
+from constraintrot.coding_agents.wire.conversation import OpaqueError
+from constraintrot.coding_agents.wire.conversation import read as read_request
 from constraintrot.coding_agents.wire.messages import ModelRequest, Usage, answer_of
-from constraintrot.coding_agents.wire.requests import OpaqueError
-from constraintrot.coding_agents.wire.requests import read as read_request
 
 USAGE = Usage(7, 2)
 CALL = ToolCall(id="c9", function="send", arguments={"to": "a@example.org"})

@@ -10,9 +10,11 @@ from inspect_ai.model import ChatMessageUser, get_model
 from constraintrot.errors import ParameterError
 from constraintrot.memory.pipeline import Budget, Context, Pipeline, PipelineOverflowError
 from constraintrot.memory.pipeline.arrangement import (
+    CUT,
     STRIPPED,
     Affinity,
     DualPosition,
+    Limits,
     PrefixTiers,
     SummaryRoles,
 )
@@ -21,7 +23,6 @@ from constraintrot.memory.pipeline.context import size
 from constraintrot.memory.pipeline.inspect_agent import PipelineModel, pipeline_filter, pipelined
 from constraintrot.memory.pipeline.langchain import PipelineMiddleware
 from constraintrot.memory.pipeline.layer import Layer, Ran
-from constraintrot.memory.pipeline.limits import CUT, Limits
 from constraintrot.memory.pipeline.masking import Masking
 from constraintrot.memory.pipeline.profiles import InjectionFilter, layers
 from constraintrot.memory.pipeline.tools import ToolPruning
