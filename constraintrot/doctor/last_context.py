@@ -50,12 +50,7 @@ def _sent(found: Diagnosis) -> list[str]:
 
 
 class LastContext:
-    """The messages of a context, through its compactions.
-
-    Attributes:
-        held: the messages; the oldest are dropped if there are too many.
-        left_out: characters that were dropped or cut.
-    """
+    """The messages of a context, through its compactions; of too many the oldest are dropped."""
 
     def __init__(self) -> None:
         self.held: deque[Message] = deque()

@@ -55,12 +55,7 @@ HEADING: Final = "Playbook: what is known so far, in bullets.\n"
 class PlaybookCompaction(OlderTurns):
     """A compactor that replaces the older turns by a playbook and adds to it at each compaction.
 
-    Args:
-        budget: the most tokens of the playbook, pins included; None for no limit.
-        refinement: the rules that keep it compact.
-        similarity: measure of likeness; ``Words`` by default.
-        pins: returns the pinned text, as ``Registry.pinned_text``; it comes first.
-        threshold: size at which Inspect compacts.
+    The arguments are those of ``Playbook``, and the size at which Inspect compacts.
     """
 
     def __init__(

@@ -25,30 +25,19 @@ _SECONDS: Final = 30
 
 @dataclass
 class Health:
-    """The state of a pin.
-
-    Attributes:
-        agent, title, scope, project, settings: the pin.
-        applies: whether the agent reads these settings in the given folder.
-        text: the text that the hook hands out; empty if it hands out nothing.
-        hook_answers: whether the hook handed out every policy, word for word.
-        blocks: names of the policies.
-        revision: of the list; 0 if it cannot be read.
-        signed: name, repository, revision and key of the signed list; None for another source.
-        says: sentences for the user about parts in order.
-        faults: sentences for the user about faults.
-    """
+    """The state of a pin; ``says`` and ``faults`` are sentences for the user."""
 
     agent: str
     title: str
     scope: str
     project: str | None
     settings: str
-    applies: bool
-    text: str = ""
-    hook_answers: bool = False
+    applies: bool  # whether the agent reads these settings in the given folder
+    text: str = ""  # what the hook hands out; empty if nothing
+    hook_answers: bool = False  # whether it handed out every policy, word for word
     blocks: list[str] = field(default_factory=list[str])
-    revision: int = 0
+    revision: int = 0  # of the list; 0 if it cannot be read
+    # Name, repository, revision and key of the signed list; None for another source.
     signed: dict[str, Any] | None = None
     says: list[str] = field(default_factory=list[str])
     faults: list[str] = field(default_factory=list[str])

@@ -20,9 +20,7 @@ class PinInstallError(ConstraintRotError, RuntimeError):
 class OlderListError(PinInstallError):
     """A signed list is older than one that was accepted before on this machine.
 
-    Args:
-        message: the reason.
-        newest: owner and revision of the list that was accepted before.
+    ``newest`` is the owner and the revision of the list that was accepted before.
     """
 
     def __init__(self, message: str, newest: tuple[str, int]) -> None:

@@ -61,20 +61,15 @@ class Pin:
 
 @dataclass
 class Record:
-    """The changes to the user's files, as ``install.json`` records them.
-
-    Attributes:
-        agent, scope, project: the pin's.
-        summarizer: whether the summarizer is told too.
-        files: an entry for each file, as ``edits`` describes.
-        folder: the folder that the record was read from; None for a new record.
-    """
+    """The changes to the user's files, as ``install.json`` records them."""
 
     agent: str
     scope: Scope
     project: str
-    summarizer: bool = False
+    summarizer: bool = False  # whether the summarizer is told too
+    # An entry for each file, as ``edits`` describes.
     files: list[dict[str, Any]] = field(default_factory=list)
+    # The folder that the record was read from; None for a new record.
     folder: Path | None = field(default=None, compare=False)
 
     @property

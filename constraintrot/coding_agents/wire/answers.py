@@ -26,16 +26,9 @@ class Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer of a model.
+    """An answer of a model, with the token usage to report."""
 
-    Attributes:
-        text: of the answer; empty if there are only calls.
-        calls: of tools.
-        input, output: the reported token usage.
-        model: the model's name in the request.
-    """
-
-    text: str
+    text: str  # empty if there are only calls
     calls: Sequence[Call] = ()
     input: int = 0
     output: int = 1

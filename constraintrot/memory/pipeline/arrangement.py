@@ -44,9 +44,7 @@ STRIPPED: Final = "[left out]"
 class PrefixTiers(Layer):
     """A layer that orders the prefix tiers, and removes times and request ids from the first two.
 
-    Args:
-        common: the global tier, the same for every agent.
-        tenants: the tenant's tier, by tenant.
+    ``common`` is the global tier, the same for every agent; ``tenants`` are the tiers by tenant.
     """
 
     name = "prefix"
@@ -87,12 +85,9 @@ ABOVE: Final = 20
 
 
 class DualPosition(Layer):
-    """A layer that repeats the pins, word for word, at the end of a long conversation.
+    """A layer that repeats the pins, word for word, at the end of more than ``above`` messages.
 
     They are read from the registry with every request, so the repetition is always current.
-
-    Args:
-        above: the number of messages above which the pins are repeated.
     """
 
     name = "dual_position"

@@ -63,11 +63,8 @@ Summarize: TypeAlias = Callable[[Sequence[ChatMessage]], Awaitable[str] | str]
 class Compaction(Layer):
     """A layer that compacts the history when the request takes up too much of the budget.
 
-    Args:
-        strategy: the compactor.
-        threshold: share of the total budget from which it is due.
-        summary_role: role of the summary. ``system``, which gives a model's text an operator's
-            authority, exists to be measured.
+    ``threshold`` is the share of the total budget from which it is due. The ``summary_role``
+    system, which gives a model's text an operator's authority, exists to be measured.
     """
 
     name = "compaction"
@@ -109,11 +106,8 @@ class Compaction(Layer):
 class Handoff(Layer):
     """A layer that replaces a history that was compacted often by a briefing under five headings.
 
-    Args:
-        after: the number of compactions before a hand-off.
-        threshold: share of the total budget from which it is due.
-        write: a function from the messages and the request to the briefing's text, for callers
-            without an Inspect model.
+    ``after`` is the number of compactions before it, ``threshold`` the share of the total budget
+    from which it is due. ``write`` writes the briefing for callers without an Inspect model.
     """
 
     name = "handoff"
@@ -187,12 +181,9 @@ def briefing(text: str) -> str:
 
 
 class Summary(OlderTurns):
-    """The specification's compactor: the recent turns stay, the older ones become a summary.
+    """The specification's compactor: the ``recent`` turns stay, the older ones become a summary.
 
-    Args:
-        write: a function that writes the summary, for callers without an Inspect model; by default
-            the role ``summarizer`` writes it.
-        recent: turns that stay as they are.
+    The role ``summarizer`` writes it, or ``write``, for callers without an Inspect model.
     """
 
     def __init__(self, write: Summarize | None = None, *, recent: int = RECENT_TURNS) -> None:

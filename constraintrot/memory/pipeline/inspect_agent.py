@@ -31,10 +31,7 @@ from constraintrot.memory.pipeline.tools import MetaTools
 class PipelineModel(DeferredModel):
     """A model whose calls all go through a pipeline, for ``react(model=...)``.
 
-    Args:
-        pipeline: the layers.
-        model: a model or its name; by default the model being evaluated, looked up at each call.
-        tenant: the agent's tenant.
+    By default it is the model being evaluated, looked up at each call.
     """
 
     pipeline: Pipeline

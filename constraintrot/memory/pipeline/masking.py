@@ -102,9 +102,8 @@ def presidio(analyzer: Any = None, language: str = "en", least: float = 0.4) -> 
 class Masking(Layer):
     """A layer that masks personal data, and unmasks the answer's text and calls.
 
-    Args:
-        detect: the detector; by patterns by default.
-        keep_domain: keep the domain of an email address, because rules are often about domains.
+    By default it detects by patterns, and keeps the domain of an email address, because rules are
+    often about domains.
     """
 
     name = "masking"

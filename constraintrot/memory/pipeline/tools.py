@@ -107,13 +107,8 @@ class MetaTools(_ToolLayer):
     """A layer that offers a large catalogue as three meta-tools: search, schema and execute.
 
     A call by ``execute_tool`` leaves this layer under the tool's own name, so that an approver sees
-    the real call. A call of a withheld or unknown tool is stopped. Put this before ``ToolPruning``.
-
-    Args:
-        core: names of tools that are always offered directly.
-        withheld: names of tools that must not be used.
-        above: the number of tools above which meta-tools are offered.
-        relevance: the fit of a tool and a search.
+    the real call. A call of a withheld or unknown tool is stopped. Put this before ``ToolPruning``,
+    whose arguments it has.
     """
 
     name = "meta_tools"

@@ -128,12 +128,7 @@ class Assembled:
 class Workspace:
     """A context that is assembled from entries, with the pins as invariants.
 
-    Args:
-        pins: the registry, or its ``Pins``.
-        entries: returns the current entries.
-        system: the agent's instructions.
-        allocation: the learned scores and parts.
-        budget: the token budget.
+    ``entries`` returns the current entries; ``system`` is the agent's instructions.
     """
 
     def __init__(

@@ -39,13 +39,9 @@ class Memory(Protocol):
 
 
 class PlaybookMemory:
-    """A playbook that a Reflector and a Curator add to (ACE).
+    """A playbook that a Reflector and a Curator add to (ACE), models or their names.
 
-    Args:
-        playbook: the playbook.
-        reflector: the model of that role, or its name.
-        curator: the model of that role, or its name.
-        rounds: the most questions to the Reflector about one trajectory; the paper has 5.
+    ``rounds`` is the most questions to the Reflector about one trajectory; the paper has 5.
     """
 
     def __init__(

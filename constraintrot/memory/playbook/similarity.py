@@ -111,13 +111,7 @@ def _candidates(sets: Sequence[frozenset[str]], least: float) -> Iterator[tuple[
 
 
 class Vectors:
-    """The cosine of two texts' embeddings.
-
-    Args:
-        embed: a function from texts to unit vectors, one per row.
-        name: the model's name.
-        least: the cosine from which two texts say the same.
-    """
+    """The cosine of two texts' embeddings; ``embed`` gives unit vectors, one per row."""
 
     def __init__(self, embed: Embed, name: str, least: float = 0.9) -> None:
         self.name, self.least = name, least

@@ -50,24 +50,14 @@ class Sizes:
 
 
 class Store:
-    """The bullets by id, oldest first.
-
-    Args:
-        counter: a counter of tokens; None if there is no budget.
-
-    Attributes:
-        bullets: the bullets by id.
-        texts: ids by text.
-        went: merged ids, each with the id that it was merged into.
-        next: number of the next bullet. It only grows, across saving and loading too.
-        deltas: the number of applied deltas.
-        adaptation: the finished steps of an adaptation, as plain data, if there are any.
-    """
+    """The bullets by id, oldest first; without a ``counter`` there is no budget."""
 
     def __init__(self, counter: Callable[[str], int] | None) -> None:
         self._counter = counter
+        # The number of the next bullet only grows, across saving and loading too.
         self.next, self.deltas = 1, 0
-        self.went: dict[str, str] = {}
+        self.went: dict[str, str] = {}  # merged ids, each with the id that it was merged into
+        # The finished steps of an adaptation, as plain data.
         self.adaptation: dict[str, Any] | None = None
         self._clear()
 
@@ -173,7 +163,7 @@ class Store:
 
     def _clear(self) -> None:
         self.bullets: dict[str, Bullet] = {}
-        self.texts: dict[str, str] = {}
+        self.texts: dict[str, str] = {}  # ids by text
         self._constraints = 0
         self._all = Sizes(self._counter) if self._counter else None
         self._constraining = Sizes(self._counter) if self._counter else None

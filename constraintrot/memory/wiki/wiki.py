@@ -30,11 +30,7 @@ from constraintrot.memory.wiki.writing import Ingested, check_readable, finished
 class Wiki:
     """A living wiki W = (S, V, Σ): immutable sources, pages that are kept, and a schema.
 
-    Args:
-        where: an existing vault's folder, or a store.
-
-    Raises:
-        WikiError: the folder or store holds no vault.
+    It is opened from an existing vault's folder, or from a store.
     """
 
     def __init__(self, where: str | Path | Store) -> None:
