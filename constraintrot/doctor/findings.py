@@ -132,7 +132,11 @@ class History:
         """The time from the rule's first mention to its first loss, if both times are known."""
         if self.given is None or self.lost_at is None:
             return None
-        return _between(self.given.message.time, self.lost_time)
+        try:
+            begun = datetime.fromisoformat(self.given.message.time)
+            return (datetime.fromisoformat(self.lost_time) - begun).total_seconds()
+        except (ValueError, TypeError):
+            return None
 
 
 @dataclass
@@ -182,10 +186,3 @@ class Diagnosis:
             made.changes = {at: one for at, one in made.changes.items() if at not in gone}
         # Rules keep their numbers, by which changes refer to them.
         self.histories = [one for one in self.histories if one.number not in gone]
-
-
-def _between(start: str, end: str) -> float | None:
-    try:
-        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
-    except (ValueError, TypeError):
-        return None

@@ -9,7 +9,7 @@ import re
 import shlex
 from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import anyio
 
@@ -47,10 +47,10 @@ _SUMMARY = re.compile(r"<summary>.*</summary>", re.DOTALL)
 class Claude(Agent):
     """Claude Code summarises all but the newest messages, and attaches its rule files again."""
 
-    name: ClassVar[str] = "claude"
-    rule_file: ClassVar[str] = "CLAUDE.md"
-    memory_file: ClassVar[str] = ".claude/CLAUDE.md"
-    asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(
+    name = "claude"
+    rule_file = "CLAUDE.md"
+    memory_file = ".claude/CLAUDE.md"
+    asks_for_summary = re.compile(
         r"summary of (the|this|our) conversation|<summary>", re.IGNORECASE
     )
 
@@ -135,8 +135,8 @@ _COMPACTS_AT = 60_000
 class Codex(Agent):
     """Codex keeps the user's messages, up to a budget, and summarises the rest."""
 
-    name: ClassVar[str] = "codex"
-    memory_file: ClassVar[str] = ".codex/AGENTS.md"
+    name = "codex"
+    memory_file = ".codex/AGENTS.md"
 
     def read_call(self, path: Path) -> NativeCall:
         return "exec_command", {"cmd": f"cat {shlex.quote(str(path))}"}
@@ -228,8 +228,8 @@ export default function (pi) {
 class Pi(Agent):
     """pi summarises all but the newest tokens."""
 
-    name: ClassVar[str] = "pi"
-    memory_file: ClassVar[str] = ".pi/agent/AGENTS.md"
+    name = "pi"
+    memory_file = ".pi/agent/AGENTS.md"
 
     def read_call(self, path: Path) -> NativeCall:
         return "read", {"path": str(path)}

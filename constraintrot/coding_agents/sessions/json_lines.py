@@ -25,7 +25,8 @@ def records(
     while line := stream.readline(LONGEST_LINE):
         number += 1
         if len(line) == LONGEST_LINE and line[-1:] != b"\n":
-            _pass_over(stream)
+            while (rest := stream.readline(LONGEST_LINE)) and rest[-1:] != b"\n":
+                pass
             losses.line(number, too_long=True)
             continue
         if any(_top_level(line, mark) for mark in skip):
@@ -60,11 +61,6 @@ def _top_level(line: bytes, mark: bytes) -> bool:
     """Return whether a mark stands near the start of a line, outside of nested objects."""
     found = line.find(mark, 0, _HEAD)
     return found > 0 and line.count(b"{", 0, found) - line.count(b"}", 0, found) == 1
-
-
-def _pass_over(stream: BinaryIO) -> None:
-    while (rest := stream.readline(LONGEST_LINE)) and rest[-1:] != b"\n":
-        pass
 
 
 def at(record: object, *path: str) -> Any:

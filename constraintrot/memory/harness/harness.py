@@ -40,7 +40,6 @@ from constraintrot.memory.pipeline import Pipeline, Prepared, Trace
 from constraintrot.memory.pipeline.cache import replayed
 from constraintrot.memory.pipeline.context import DEFAULT, Compaction, Session
 from constraintrot.memory.pipeline.history import HANDOFF_AFTER, THRESHOLD
-from constraintrot.memory.pipeline.layer import Layer
 from constraintrot.memory.pipeline.pipeline import settings_of
 from constraintrot.memory.pipeline.profiles import Profile, layers
 from constraintrot.rule_text.survival import mentions
@@ -149,12 +148,10 @@ class Run:
             handoff_after=0 if self.stack.only == frozenset({"handoff"}) else HANDOFF_AFTER,
             core=[tool.name for tool in self.episode.variant.tools] if self.stack.core else (),
         )
-        return Pipeline([one for one in every if self._on(one)], pins=self.pins)
-
-    def _on(self, layer: Layer) -> bool:
-        if layer.name in COMPACTING and not self.settings.condition.compacts:
-            return False
-        return self.stack.only is None or layer.name in self.stack.only
+        off = frozenset[str]() if settings.condition.compacts else COMPACTING
+        only = self.stack.only
+        on = [one for one in every if one.name not in off and (only is None or one.name in only)]
+        return Pipeline(on, pins=self.pins)
 
     async def played(self) -> Played:
         if self.stack.primed:

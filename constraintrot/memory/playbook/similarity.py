@@ -164,7 +164,9 @@ def opposed(one: str, other: str) -> bool:
     if a == b:
         return said != told
     changed = (a - b) + (b - a)
-    if any(map(_telling, changed)) or _turned(changed):
+    if any(_negates(one) or is_quantity(one) or not one.isalpha() for one in changed):
+        return True
+    if _turned(changed):
         return True
     beside = _beside_numbers(said) | _beside_numbers(told)
     return not beside <= a.keys() & b.keys()
@@ -205,10 +207,6 @@ def _contradict(one: Sequence[str], other: Sequence[str]) -> bool:
         return True
     said, told = ([word for word in text if is_quantity(word)] for text in (one, other))
     return sorted(said) == sorted(told) and said != told
-
-
-def _telling(word: str) -> bool:
-    return _negates(word) or is_quantity(word) or not word.isalpha()
 
 
 def _particular(word: str) -> bool:

@@ -51,7 +51,8 @@ def left_out(old: str, new: str) -> str | None:
         # A rule may span several lines, so its sentences are compared one by one.
         parts = item if len(item) == 1 else _SENTENCE.split(" ".join(item))
         for part in parts:
-            if reads_as_rule(part) and not _stands(part, kept):
+            sentence = f"{_START}{re.escape(part)}{_END}"
+            if reads_as_rule(part) and re.search(sentence, kept, re.MULTILINE) is None:
                 return part
     return None
 
@@ -72,10 +73,6 @@ def _items(text: str) -> Iterator[list[str]]:
             item = []
     if item:
         yield item
-
-
-def _stands(rule: str, text: str) -> bool:
-    return re.search(f"{_START}{re.escape(rule)}{_END}", text, re.MULTILINE) is not None
 
 
 LONG_SECTION: Final = 400
