@@ -66,8 +66,6 @@ def test_local_reader_is_asked_only_where_word_lists_cannot_tell() -> None:
 
 
 class Finder(made.Scripted):
-    """Finds sentences with the given probabilities."""
-
     def __init__(self, found: dict[str, float]) -> None:
         super().__init__({})
         self.found = found

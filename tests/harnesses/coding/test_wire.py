@@ -30,7 +30,6 @@ def made(message: ChatMessage) -> list[ToolCall]:
 
 
 def answered(request: ModelRequest) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The answer whole, and the events of its stream."""
     protocol, answer = request.request.protocol, answer_of(request.request, REPLY, USAGE)
     lines = list(answers.events(protocol, answer))
     # The API's own end of a stream.
