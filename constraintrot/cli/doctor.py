@@ -185,8 +185,7 @@ def _observed(
     by_default: bool,
 ) -> list[Diagnosis]:
     from constraintrot.doctor.confirming import ask
-    from constraintrot.doctor.found_rules import find, passages
-    from constraintrot.doctor.reading import LONGEST, finding_seconds
+    from constraintrot.doctor.reading import LONGEST, find, finding_seconds, passages
     from constraintrot.doctor.verdicts import observe
 
     finds = rules is None and chosen.kind != "words"

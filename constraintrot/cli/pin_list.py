@@ -42,7 +42,7 @@ def export_command(
     By default these are the policies that you have installed. constraintrot operator keygen
     makes a key.
     """
-    from constraintrot.coding_agents.pins.exporting import export, installed_source
+    from constraintrot.coding_agents.pins.installing import export, installed_source
     from constraintrot.coding_agents.pins.owners import IN_REPOSITORY, origin_of
     from constraintrot.coding_agents.pins.record import pins_folder
     from constraintrot.defenses.operator import SigningKey

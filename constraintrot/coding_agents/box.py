@@ -70,16 +70,11 @@ class Program:
         self.hear = send.send_nowait
 
     async def send(self, what: object) -> None:
-        """Write a line of JSON to its standard input."""
         text = json.dumps(what) + "\n"
         await self._box.order({"do": "write", "id": self._number, "text": text})
 
     async def receive(self) -> dict[str, Any]:
-        """Return the next line that is a JSON object.
-
-        Raises:
-            EpisodeError: the program ended. The message quotes the end of its standard error.
-        """
+        """Return the next line that is a JSON object."""
         while True:
             heard = await self._lines.receive()
             if "ended" in heard:
@@ -114,19 +109,16 @@ class Box:
 
     @property
     def url(self) -> str:
-        """The endpoint's URL for the agent."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def socket(self) -> Path:
-        """The endpoint's Unix socket, for the evaluation."""
         return self.folder / inside.SOCKET
 
     async def listen(self, ready: anyio.Event) -> None:
-        """Read the supervisor's messages until it ends, and pass them to their programs.
+        """Pass the supervisor's messages to their programs until it ends.
 
-        Args:
-            ready: set when the port is known or the supervisor has ended.
+        ``ready`` is set when the port is known or the supervisor has ended.
         """
         rest = ""
         async for text in self._said:
@@ -142,17 +134,10 @@ class Box:
             program.hear({"ended": "its supervisor"})
 
     async def order(self, what: dict[str, Any]) -> None:
-        """Send the supervisor an order."""
         await self._orders.send((json.dumps(what) + "\n").encode())
 
     async def start(self, name: str, argv: Sequence[str], env: Mapping[str, str]) -> Program:
-        """Start one of the agent's programs.
-
-        Args:
-            name: its name in error messages.
-            argv: the program and its arguments.
-            env: environment variables beside those that every agent gets.
-        """
+        """Start one of the agent's programs."""
         number = next(self._numbers)
         errors = self.folder / f"errors-{number}.txt"
         program = self._programs[number] = Program(self, number, name, errors)
@@ -190,12 +175,7 @@ async def background() -> AsyncIterator[TaskGroup]:
 
 @asynccontextmanager
 async def opened(network: Network = "none") -> AsyncIterator[Box]:
-    """A new box, closed and removed with everything in it at the end.
-
-    Raises:
-        ParameterError: as ``check_network``; or the path for temporary files is too long.
-        EpisodeError: the supervisor could not be started.
-    """
+    """A new box, closed and removed with everything in it at the end."""
     # It needs no process namespace: the supervisor finds and ends its descendants.
     way = without_network(processes=False) if network == "none" else ()
     if way is None:
@@ -245,11 +225,7 @@ async def _closed(process: Process) -> None:
 
 
 def _new_name() -> Path:
-    """Return a new path in the folder for temporary files; the supervisor makes the folder.
-
-    Raises:
-        ParameterError: the path is longer than a Unix socket's may be.
-    """
+    """Return a new path in the folder for temporary files; the supervisor makes the folder."""
     folder = Path(tempfile.gettempdir()) / f"{PREFIX}{secrets.token_hex(4)}"
     if len(os.fsencode(folder / inside.SOCKET)) > _LONGEST_SOCKET:
         raise ParameterError(

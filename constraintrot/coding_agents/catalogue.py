@@ -18,43 +18,29 @@ Mode: TypeAlias = Literal["auto", "manual"]
 
 @dataclass(frozen=True)
 class Package:
-    """An agent's package in its registry.
-
-    Attributes:
-        agent: its name here.
-        title: the name that people know it by.
-        published: the name of the package in its registry.
-        version: the version that was tried.
-        licence: the licence, or the vendor's terms.
-        megabytes: its size on the disk.
-        program: the program that the package brings.
-        beside: packages to install with it, with versions.
-        node: the lowest major version of Node.js that it runs on; 0 if it brings its own runtime.
-        python: the version of Python that it runs on, for a package of PyPI; empty for npm.
-        modes: the ways to make it compact, the default first: ``auto`` by its own threshold,
-            ``manual`` by its command.
-    """
+    """An agent's package in its registry."""
 
     agent: str
     title: str
-    published: str
-    version: str
+    published: str  # the name of the package in its registry
+    version: str  # the version that was tried
     licence: str
     megabytes: int
     program: str
-    beside: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()  # packages to install with it, with versions
+    # The lowest major version of Node.js that it runs on; 0 if it brings its own runtime.
     node: int = 0
-    python: str = ""
+    python: str = ""  # the version of Python that it runs on, for a package of PyPI; empty for npm
+    # The ways to make it compact, the default first: ``auto`` by its own threshold, ``manual`` by
+    # its command.
     modes: tuple[Mode, ...] = ("auto", "manual")
 
     @property
     def registry(self) -> str:
-        """The registry that it comes from."""
         return "PyPI" if self.python else "npm"
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The packages to install, with versions."""
         between = "==" if self.python else "@"
         return (f"{self.published}{between}{self.version}", *self.beside)
 
@@ -150,11 +136,7 @@ def instead(other: Package) -> Iterator[None]:
 
 
 def package(agent: str) -> Package:
-    """Return the package of an agent.
-
-    Raises:
-        UnknownNameError: no such agent was tried. The message lists those that were.
-    """
+    """Return the package of an agent."""
     if agent in _INSTEAD:
         return _INSTEAD[agent]
     for one in PACKAGES:

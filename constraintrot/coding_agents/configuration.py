@@ -43,7 +43,6 @@ PI_ENVIRONMENT: Final[Mapping[str, str]] = {
 
 
 def claude_environment(url: str) -> dict[str, str]:
-    """Claude Code's variables."""
     return {
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": KEY,
@@ -57,7 +56,6 @@ def claude_environment(url: str) -> dict[str, str]:
 
 
 def codex_config(url: str, window: int, compacts_at: int) -> dict[str, Any]:
-    """Codex' ``config.toml``, as nested tables."""
     provider = {
         "name": PROVIDER,
         "base_url": f"{url}/v1",
@@ -93,7 +91,6 @@ def toml_settings(table: Mapping[str, Any], *above: str) -> Iterator[str]:
 
 
 def opencode_config(url: str, window: int) -> dict[str, Any]:
-    """Opencode's ``opencode.json``."""
     limit = {"context": window, "output": OUTPUT}
     provider = {
         "npm": "@ai-sdk/openai-compatible",
@@ -131,11 +128,7 @@ def opencode_types() -> Mapping[str, str]:
 
 
 def gemini_settings(threshold: float) -> dict[str, Any]:
-    """Gemini CLI's ``settings.json``.
-
-    Args:
-        threshold: the share of the window, 0 to 1, at which it compacts.
-    """
+    """``threshold`` is the share of the window, 0 to 1, at which it compacts."""
     return {
         "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": _OFF},
         "telemetry": _OFF,
@@ -147,7 +140,6 @@ def gemini_settings(threshold: float) -> dict[str, Any]:
 
 
 def gemini_environment(url: str) -> dict[str, str]:
-    """Gemini CLI's variables."""
     return {
         "GEMINI_API_KEY": KEY,
         "GOOGLE_GEMINI_BASE_URL": url,
@@ -158,12 +150,7 @@ def gemini_environment(url: str) -> dict[str, str]:
 
 
 def qwen_settings(window: int, **more: Any) -> dict[str, Any]:
-    """Qwen Code's ``settings.json``.
-
-    Args:
-        window: tokens of the model's context; it compacts at half of them.
-        more: further tables of the settings.
-    """
+    """It compacts at half of ``window``, in tokens."""
     return {
         # Without a version it rewrites the file.
         "$version": 4,
@@ -185,7 +172,6 @@ def qwen_settings(window: int, **more: Any) -> dict[str, Any]:
 
 
 def qwen_environment(url: str) -> dict[str, str]:
-    """Qwen Code's variables."""
     return {
         "OPENAI_API_KEY": KEY,
         "OPENAI_BASE_URL": f"{url}/v1",
@@ -209,7 +195,6 @@ def copilot_environment(url: str, window: int) -> dict[str, str]:
 
 
 def openhands_environment(home: Path) -> dict[str, str]:
-    """OpenHands' variables."""
     return {
         "OPENHANDS_SUPPRESS_BANNER": "1",
         "DO_NOT_TRACK": "1",
@@ -222,13 +207,7 @@ def openhands_environment(home: Path) -> dict[str, str]:
 
 
 def openhands_settings(url: str, **condenser: int) -> dict[str, Any]:
-    """OpenHands' ``agent_settings.json``.
-
-    Args:
-        url: of the endpoint.
-        condenser: settings of its condenser, in events: it compacts above ``max_size`` and
-            keeps the ``keep_first`` oldest.
-    """
+    """The condenser compacts above ``max_size`` events and keeps the ``keep_first`` oldest."""
     llm = {
         "model": f"openai/{MODEL}",
         "base_url": f"{url}/v1",
@@ -245,7 +224,6 @@ def openhands_settings(url: str, **condenser: int) -> dict[str, Any]:
 
 
 def pi_models(url: str, window: int) -> dict[str, Any]:
-    """Pi's ``models.json``."""
     model = {
         "id": MODEL,
         "name": MODEL,
@@ -265,12 +243,7 @@ def pi_models(url: str, window: int) -> dict[str, Any]:
 
 
 def pi_settings(*, compacts: bool, keeps: int | None) -> dict[str, Any]:
-    """Pi's ``settings.json``.
-
-    Args:
-        compacts: whether it compacts at its own threshold.
-        keeps: tokens of the newest messages that it keeps; None for its default.
-    """
+    """``keeps``: tokens of the newest messages that it keeps; None for its default."""
     compaction: dict[str, Any] = {"enabled": compacts, "reserveTokens": OUTPUT}
     return {
         "compaction": compaction | ({} if keeps is None else {"keepRecentTokens": keeps}),

@@ -24,8 +24,7 @@ from constraintrot.coding_agents.wire.answers import (
     protocol_of,
     whole,
 )
-from constraintrot.coding_agents.wire.conversation import Request
-from constraintrot.coding_agents.wire.requests import read
+from constraintrot.coding_agents.wire.conversation import Request, read
 
 # Seconds between the keep-alive lines of a stream.
 _PATIENCE: Final = 15
@@ -38,9 +37,7 @@ _NOT_HERE: Final = {"error": {"type": "not_found_error", "message": "not here"}}
 class Model(Protocol):
     """The model behind an endpoint; it must be safe to call from several threads."""
 
-    def ask(self, request: Request) -> Future[Answer]:
-        """Begin an answer, which may take long."""
-        ...
+    def ask(self, request: Request) -> Future[Answer]: ...
 
     def size(self, body: Json) -> int:
         """Return the number of tokens of a request."""

@@ -92,7 +92,6 @@ def _copy(source: socket.socket, sink: socket.socket) -> None:
 
 
 def tell(what: dict[str, Any]) -> None:
-    """Write one message to the evaluation."""
     with _say:
         try:
             sys.stdout.write(json.dumps(what) + "\n")

@@ -26,7 +26,6 @@ class _Npm:
     """npm, which installs into its working folder."""
 
     def program(self, place: Path, package: Package) -> Path:
-        """Return the path of an agent's program in an installation folder."""
         return place / "node_modules" / ".bin" / package.program
 
     def version(self, place: Path, package: Package) -> str | None:
@@ -39,7 +38,6 @@ class _Npm:
         return str(said.get("version"))
 
     def prepare(self, place: Path) -> None:
-        """Write the files that the client needs in an empty folder."""
         (place / "package.json").write_text('{"private": true}\n', encoding="utf-8")
 
     def install(self, package: Package) -> list[list[str]]:
@@ -118,15 +116,12 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class Installed:
-    """An installed agent."""
-
     package: Package
     program: Path
     version: str
 
     @property
     def tried(self) -> bool:
-        """Whether this is the version that was tried."""
         return self.version == self.package.version
 
 
@@ -176,11 +171,7 @@ def kept(package: Package) -> Installed | None:
 
 
 def needed(package: Package) -> Installed:
-    """Return the agent to measure.
-
-    Raises:
-        ParameterError: it is not there. The message has the command that installs it.
-    """
+    """Return the agent to measure."""
     installed = find(package)
     if installed is not None and not installed.tried:
         warnings.warn(
@@ -200,10 +191,6 @@ def install(package: Package) -> Installed:
     """Install an agent from its registry into the cache, in the version that was tried.
 
     The client's own configuration names the registry. An installed agent is not installed again.
-
-    Raises:
-        ConstraintRotError: the client or a prerequisite is missing, or the client failed; the
-            message quotes its output.
     """
     installed = kept(package)
     if installed is not None:
@@ -230,11 +217,7 @@ def install(package: Package) -> Installed:
 
 
 def newest(package: Package) -> Package:
-    """Return an agent in the newest version that its registry has.
-
-    Raises:
-        ConstraintRotError: the client is missing, or prints no version.
-    """
+    """Return an agent in the newest version that its registry has."""
     asked, given = REGISTRIES[package.registry].newest(package)
     said = subprocess.run(
         asked, input=given, capture_output=True, text=True, timeout=_SECONDS, check=False

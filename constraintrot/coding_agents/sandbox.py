@@ -35,9 +35,8 @@ class Ended:
 def without_network(*, processes: bool = True) -> tuple[str, ...] | None:
     """Return the command prefix that takes the network away; None if the system has none.
 
-    Args:
-        processes: whether the prefix must also give the command a process namespace, which
-            ends what a killed agent leaves behind.
+    With ``processes`` it gives the command a process namespace too, which ends what a killed agent
+    leaves behind.
     """
     program = shutil.which("unshare")
     if program is None or not sys.platform.startswith("linux"):

@@ -55,9 +55,6 @@ def recorded(session: Session, rule: str, masker: Masker) -> list[Turn]:
     """Return a session's turns before its first compaction, the newest that fit into a file.
 
     Sentences that state the rule are left out, and secrets are masked.
-
-    Raises:
-        ConstraintRotError: there is no user turn before the compaction.
     """
     kept, room = list[Turn](), _MOST
     for turn in reversed(list(_turns(session))):
@@ -80,9 +77,6 @@ def with_history(data: Mapping[str, Any], turns: Sequence[Turn]) -> tuple[dict[s
     Returns:
         The entries, and the number of turns left out because they state the rule in other
         words, or call a tool of the scenario.
-
-    Raises:
-        ConstraintRotError: no turn is left.
     """
     whole = Scenario.model_validate(data)
     slots, telling = whole.variant(0).slots, value_slots(whole)
@@ -141,7 +135,6 @@ def _finished(turn: Turn) -> Turn:
 
 
 def _without(text: str, rule: str) -> str:
-    """Return a text without the rule's sentences."""
     said = {folded(one) for one in (rule, *sentences(rule))}
     return "".join(one for one in sentences(text) if folded(one) not in said)
 

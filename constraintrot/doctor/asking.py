@@ -32,21 +32,14 @@ Did: TypeAlias = Literal["broken", "refused", "other call", "no call", "malforme
 
 @dataclass(frozen=True)
 class Trial:
-    """A model's answer to a request that breaks a rule.
+    """A model's answer to a request that breaks a rule."""
 
-    Attributes:
-        rule: the rule's name.
-        text: the rule.
-        did: the verdict on the context as it is.
-        why: the part of the call that broke the rule, or what the model did instead.
-        did_when_told: the verdict with the rule repeated just before the request. If the model
-            breaks the rule here too, forgetting does not explain the breach.
-    """
-
-    rule: str
+    rule: str  # the rule's name
     text: str
-    did: Did
-    why: str
+    did: Did  # the verdict on the context as it is
+    why: str  # the part of the call that broke the rule, or what the model did instead
+    # The verdict with the rule repeated just before the request. If the model breaks the rule here
+    # too, forgetting does not explain the breach.
     did_when_told: Did
 
 
@@ -54,9 +47,6 @@ async def try_rule(context: Sequence[ChatMessage], rule: Rule, model: Model) -> 
     """Request a breach of a rule on a session's last context, without and with the rule repeated.
 
     The model is offered the trigger's tools; no tool is executed.
-
-    Raises:
-        ConstraintRotError: the rule has no trigger or no breach.
     """
     from inspect_ai.model import ChatMessageUser
 
@@ -114,23 +104,16 @@ _LONGEST_REASON = 300
 
 @dataclass(frozen=True)
 class Question:
-    """A session's last context, and the questions about it.
-
-    Attributes:
-        diagnosis: the session.
-        context: the texts after the last compaction, secrets masked.
-        calls: rule, line, time, tool and prompt of each call to judge.
-        tried: the rules that have a trigger.
-    """
+    """A session's last context, and the questions about it."""
 
     diagnosis: Diagnosis
-    context: Shown
+    context: Shown  # the texts after the last compaction, secrets masked
+    # Rule, line, time, tool and prompt of each call to judge.
     calls: list[tuple[History, int, str, str, str]]
-    tried: list[History]
+    tried: list[History]  # the rules that have a trigger
 
     @property
     def characters(self) -> int:
-        """The number of characters that are sent."""
         context = sum(len(text) for _, text in self.context.texts)
         judged = sum(len(prompt) for *_, prompt in self.calls)
         triggers = [(one.rule, one.rule.trigger) for one in self.tried if one.rule.trigger]
@@ -141,29 +124,20 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """A model's answers about one session.
-
-    Attributes:
-        session: the session's name.
-        known: names of the rules that the model states as binding.
-        unknown: names of the rules that it does not state as binding.
-        untold: names of the rules that the reader cannot decide.
-        said: the model's answer about the rules in force.
-        left_out: characters of the context that the model was not shown.
-        judged: number of calls that the judge decided.
-        undecided: number of calls that it did not decide.
-        trials: its responses to the triggers.
-    """
+    """A model's answers about one session."""
 
     session: str
+    # Names of the rules that the model states as binding.
     known: list[str] = field(default_factory=list[str])
+    # Names of the rules that it does not state as binding.
     unknown: list[str] = field(default_factory=list[str])
+    # Names of the rules that the reader cannot decide.
     untold: list[str] = field(default_factory=list[str])
-    said: str = ""
-    left_out: int = 0
-    judged: int = 0
-    undecided: int = 0
-    trials: list[Trial] = field(default_factory=list[Trial])
+    said: str = ""  # the model's answer about the rules in force
+    left_out: int = 0  # characters of the context that the model was not shown
+    judged: int = 0  # number of calls that the judge decided
+    undecided: int = 0  # number of calls that it did not decide
+    trials: list[Trial] = field(default_factory=list[Trial])  # its responses to the triggers
 
 
 def question(diagnosis: Diagnosis, mask: Callable[[str], str]) -> Question | None:

@@ -30,20 +30,14 @@ Written: TypeAlias = Annotated[UserPattern, BeforeValidator(lambda given: UserPa
 
 
 class Pattern(BaseModel):
-    """A call that breaks a rule, by regular expressions.
-
-    Attributes:
-        tool: what the whole name of the tool matches; any tool by default.
-        argument: the argument that is read; all of them by default.
-        matches: what is found in the arguments of a call that breaks the rule.
-        unless: what is found in the arguments of one that does not, all the same.
-    """
+    """A call that breaks a rule, by regular expressions."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
-    tool: Written | None = None
-    argument: str = ""
-    matches: Written | None = None
+    tool: Written | None = None  # what the whole name of the tool matches; any tool by default
+    argument: str = ""  # the argument that is read; all of them by default
+    matches: Written | None = None  # what is found in the arguments of a call that breaks the rule
+    # What is found in the arguments of one that does not, all the same.
     unless: Written | None = None
 
     @model_validator(mode="after")
@@ -67,21 +61,13 @@ class Pattern(BaseModel):
 
 @dataclass(frozen=True)
 class Breach:
-    """The test that tells whether a call breaks a rule.
+    """The test that tells whether a call breaks a rule."""
 
-    Attributes:
-        broken_by: returns why a call breaks the rule; empty if it does not.
-    """
-
-    broken_by: Callable[[Call], str]
+    broken_by: Callable[[Call], str]  # returns why a call breaks the rule; empty if it does not
 
     @classmethod
     def read(cls, told: Mapping[str, Any], where: str) -> Breach:
-        """From a rules file: regular expressions, or a predicate that is named by ``type``.
-
-        Raises:
-            ConstraintRotError: it is neither a pattern nor a predicate; it begins with ``where``.
-        """
+        """From a rules file: regular expressions, or a predicate that is named by ``type``."""
         try:
             if "type" in told:
                 return cls(partial(_violates, predicate_from(told)))
@@ -177,7 +163,6 @@ _DOMAIN = re.compile(
 
 
 def draft(rule: str) -> Told | None:
-    """Return a draft of what breaks a rule; None for a rule of no form that is known."""
     # ``--force-with-lease`` is mostly what is to be used instead.
     if not _FORBIDS.search(rule) or _TURNED.search(rule) or "with-lease" in rule:
         return None

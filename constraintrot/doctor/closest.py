@@ -20,20 +20,15 @@ Change: TypeAlias = tuple[Literal["same", "gone", "new"], str]
 
 @dataclass(frozen=True)
 class Closest:
-    """A passage of the new context.
+    """A passage of the new context."""
 
-    Attributes:
-        text: the sentence with the most of the rule's words, and its neighbours; empty if
-            no sentence has any.
-        share: the share of the rule's longer words in that sentence, 0 to 1.
-    """
-
+    # The sentence with the most of the rule's words, and its neighbours; empty if no sentence has
+    # any.
     text: str = ""
-    share: float = 0.0
+    share: float = 0.0  # the share of the rule's longer words in that sentence, 0 to 1
 
 
 def closest(rule: str, texts: Iterable[str]) -> Closest:
-    """Return the passage of some texts that is nearest to a rule."""
     wanted = _words(rule)
     best = Closest()
     left = _LOOKED_AT

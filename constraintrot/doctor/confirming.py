@@ -20,11 +20,6 @@ _CALLS = 3
 
 
 def ask(question: str, yes: bool) -> None:
-    """Ask whether to go on.
-
-    Raises:
-        ConstraintRotError: the answer is no, or nobody can be asked.
-    """
     if yes:
         return
     terminal("--yes answers yes")
@@ -33,11 +28,7 @@ def ask(question: str, yes: bool) -> None:
 
 
 def terminal(what: str) -> None:
-    """Check that somebody can be asked.
-
-    Raises:
-        ConstraintRotError: nobody can be asked.
-    """
+    """Check that somebody can be asked."""
     if not at_terminal():
         raise ConstraintRotError(f"nobody can be asked, as this is no terminal; {what}")
 

@@ -25,15 +25,10 @@ _SPACED = str.maketrans(
 
 @dataclass(frozen=True)
 class Standing:
-    """A rule in a text.
+    """A rule in a text."""
 
-    Attributes:
-        rule: number of the rule.
-        found: its state there: ``verbatim``, or ``restated`` if only its slots were found.
-    """
-
-    rule: int
-    found: Survival
+    rule: int  # number of the rule
+    found: Survival  # its state there: ``verbatim``, or ``restated`` if only its slots were found
 
 
 class Presence:
@@ -46,7 +41,6 @@ class Presence:
         self._slotted: list[int] = []
 
     def add(self, rule: Rule) -> int:
-        """Add a rule to search for, and return its number."""
         number = len(self.rules)
         self.rules.append(rule)
         # The rule without its introduction and its reason.
@@ -97,8 +91,6 @@ class Place:
 
 
 class Context:
-    """The places of rules in the model's context."""
-
     def __init__(self, presence: Presence) -> None:
         self._presence = presence
         self._places: dict[int, list[Place]] = {}
@@ -127,11 +119,9 @@ class Context:
 
     @property
     def count(self) -> int:
-        """The number of messages that were added."""
         return len(self._keys)
 
     def best(self, rule: int) -> Place | None:
-        """Return the place with the rule's best state, if there is one."""
         places = self._places.get(rule, ())
         return min(places, key=lambda one: rank(one.found.state), default=None)
 
@@ -145,7 +135,6 @@ class Context:
         return min(places, key=lambda one: rank(one.found.state), default=None)
 
     def everywhere(self) -> dict[int, Place]:
-        """Return the best place of each rule that has one."""
         return {rule: best for rule in self._places if (best := self.best(rule)) is not None}
 
     def compact(self, compaction: Compaction) -> bool:
@@ -163,7 +152,6 @@ class Context:
         return found
 
     def bounds(self, compaction: Compaction) -> tuple[int | None, int | None, bool]:
-        """Return the numbers of the kept range's ends, and whether the messages were found."""
         if compaction.replacement is None:
             return bounds(compaction.kept, self._keys)
         again = {hash(one.key) for one in compaction.replacement if one.key}
@@ -179,12 +167,7 @@ class Context:
 
 
 def bounds(kept: Kept, keys: Sequence[int]) -> tuple[int | None, int | None, bool]:
-    """Return the numbers of a kept range's ends, and whether all messages it names were found.
-
-    Args:
-        kept: the description of the kept messages.
-        keys: hashes of the keys of all messages.
-    """
+    """Return the numbers of a kept range's ends, and whether all messages it names were found."""
 
     def end(key: str) -> int | None:
         wanted = hash(key)
@@ -208,11 +191,8 @@ def staying(
 ) -> Callable[[Message, int], bool]:
     """Return the test whether a compaction keeps a message with a number.
 
-    Args:
-        kept: the description of the kept messages.
-        first: number of the first message of the kept range, if there is one.
-        last: number of the last message of that range.
-        typed: number, characters and channel of the messages that users may have typed.
+    ``first`` and ``last`` are the ends of the kept range; ``typed`` has number, characters and channel
+    of the messages that users may have typed.
     """
     left, least = kept.newest_characters, 0
     for number, size, channel in reversed(typed):
@@ -235,7 +215,6 @@ def staying(
 
 
 def without_text(message: Message) -> Message:
-    """Return a message without its text and its calls."""
     return Message(
         message.role, "", message.channel, message.line, message.time, message.origin, message.key,
         attached=message.attached,

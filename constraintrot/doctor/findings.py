@@ -22,144 +22,95 @@ NOTHING = Closest()
 
 @dataclass(frozen=True)
 class Change:
-    """The state of one rule at one compaction.
-
-    Attributes:
-        outcome: the verdict.
-        before: its state in the context before; None if it was not stated by then.
-        after: its state in the context after.
-        came_by: the place that stated it before.
-        stands: the kept message that states it after, if one was kept.
-        instead: the passage of the new context nearest to it, if it did not survive.
-        reading: the reader's verdict on the new context, if it was asked.
-    """
+    """The state of one rule at one compaction."""
 
     outcome: Outcome
+    # Its state in the context before; None if it was not stated by then.
     before: SurvivalState | None
-    after: SurvivalState | None
-    came_by: Place | None = None
-    stands: Place | None = None
+    after: SurvivalState | None  # its state in the context after
+    came_by: Place | None = None  # the place that stated it before
+    stands: Place | None = None  # the kept message that states it after, if one was kept
+    # The passage of the new context nearest to it, if it did not survive.
     instead: Closest = NOTHING
-    reading: Reading | None = None
+    reading: Reading | None = None  # the reader's verdict on the new context, if it was asked
 
 
 @dataclass
 class Compacted:
-    """One compaction.
+    """One compaction."""
 
-    Attributes:
-        number: counted from 1.
-        line: where in the session.
-        time: as written there.
-        trigger: ``auto``, ``manual`` or empty.
-        certainty: how well the context after it is known.
-        changes: by number of the rule.
-        summary: the beginning of the new context's texts.
-        at: place in the session: the number of messages before it.
-        turns: the user's turns before it.
-        new: the texts of the new context that were not in the old one, for the reader.
-        texts: all texts of the new context that are written out, up to a limit.
-        before: by number of the rule, its best place in the old context.
-        kept: by number of the rule, the kept message that holds it.
-    """
-
-    number: int
+    number: int  # counted from 1
     line: int
     time: str
-    trigger: str
-    certainty: Certainty
-    changes: dict[int, Change] = field(default_factory=dict[int, Change])
-    summary: str = ""
-    at: int = 0
-    turns: int = 0
+    trigger: str  # ``auto``, ``manual`` or empty
+    certainty: Certainty  # how well the context after it is known
+    changes: dict[int, Change] = field(default_factory=dict[int, Change])  # by number of the rule
+    summary: str = ""  # the beginning of the new context's texts
+    at: int = 0  # place in the session: the number of messages before it
+    turns: int = 0  # the user's turns before it
+    # The texts of the new context that were not in the old one, for the reader.
     new: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()  # all texts of the new context that are written out, up to a limit
+    # By number of the rule, its best place in the old context.
     before: dict[int, Place] = field(default_factory=dict[int, Place])
+    # By number of the rule, the kept message that holds it.
     kept: dict[int, Place] = field(default_factory=dict[int, Place])
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A turn of the user's.
+    """A turn of the user's."""
 
-    Attributes:
-        at: place in the session: the number of messages before it.
-        line: where in the file.
-        text: its text, up to a limit.
-        is_near: whether it has most of the rule's words, so that it may repeat or lift it.
-    """
-
-    at: int
+    at: int  # place in the session: the number of messages before it
     line: int
-    text: str
+    text: str  # its text, up to a limit
+    # Whether it has most of the rule's words, so that it may repeat or lift it.
     is_near: bool = False
 
 
 @dataclass
 class Broken:
-    """A call that broke a rule.
-
-    Attributes:
-        line: where in the session.
-        time: as written there.
-        call: the tool.
-        why: the part of its arguments that broke the rule.
-        knew: whether the rule was in the context then; None if unknown.
-        by: ``predicate``, ``draft`` (a drafted predicate), or the judging model's name.
-        at: place in the session: the number of messages before it.
-    """
+    """A call that broke a rule."""
 
     line: int
     time: str
-    call: str
-    why: str
-    knew: bool | None = None
+    call: str  # the tool
+    why: str  # the part of its arguments that broke the rule
+    knew: bool | None = None  # whether the rule was in the context then; None if unknown
+    # ``predicate``, ``draft`` (a drafted predicate), or the judging model's name.
     by: str = "predicate"
-    at: int = 0
+    at: int = 0  # place in the session: the number of messages before it
 
 
 @dataclass
 class History:
-    """A rule through a session.
-
-    Attributes:
-        rule: the rule.
-        number: its number in the session.
-        given: the place where it was first stated in force; None if it never was.
-        given_turn: the user's turns until then.
-        stated: place and line of each later statement of it.
-        heard: places of turns that may lift it or repeat it, and whether they surely repeat it.
-        later: the user's later turns that share a word with it, which may lift it.
-        revoked: the turn that lifted or changed it; None if no turn did.
-        broken: calls that broke it.
-        turns: the user's turns from its statement to its first loss, or to the end.
-        lost_at: number of the compaction of the first loss; None if it was never lost.
-        lost_time: the time of that loss.
-        said_again: lines that state it again after that loss.
-        sent_by_agent: whether it is in a file that the agent sends with each request.
-        draft: a breach drafted from its words; None if it has a breach or has no known form.
-        drafted: the calls that break it by the draft.
-        draft_accepted: whether the user confirmed the draft.
-        accepted: whether the user named the rule or confirmed it in the list of found rules.
-    """
+    """A rule through a session."""
 
     rule: Rule
     number: int
-    given: Place | None = None
-    given_turn: int = 0
+    given: Place | None = None  # the place where it was first stated in force; None if it never was
+    given_turn: int = 0  # the user's turns until then
+    # Place and line of each later statement of it.
     stated: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    # Places of turns that may lift it or repeat it, and whether they surely repeat it.
     heard: list[tuple[int, bool]] = field(default_factory=list[tuple[int, bool]])
+    # The user's later turns that share a word with it, which may lift it.
     later: list[Turn] = field(default_factory=list[Turn])
-    revoked: Turn | None = None
+    revoked: Turn | None = None  # the turn that lifted or changed it; None if no turn did
     broken: list[Broken] = field(default_factory=list[Broken])
-    turns: int = 0
+    turns: int = 0  # the user's turns from its statement to its first loss, or to the end
+    # Number of the compaction of the first loss; None if it was never lost.
     lost_at: int | None = None
-    lost_time: str = ""
+    lost_time: str = ""  # the time of that loss
+    # Lines that state it again after that loss.
     said_again: list[int] = field(default_factory=list[int])
-    sent_by_agent: bool = False
+    sent_by_agent: bool = False  # whether it is in a file that the agent sends with each request
+    # A breach drafted from its words; None if it has a breach or has no known form.
     draft: dict[str, Any] | None = None
+    # The calls that break it by the draft.
     drafted: list[Broken] = field(default_factory=list[Broken])
-    draft_accepted: bool = False
+    draft_accepted: bool = False  # whether the user confirmed the draft
+    # Whether the user named the rule or confirmed it in the list of found rules.
     accepted: bool = False
 
     @property
@@ -169,7 +120,6 @@ class History:
 
     @property
     def judged(self) -> bool:
-        """Whether calls were judged against the rule."""
         return self.rule.breach is not None or self.draft_accepted or bool(self.broken)
 
     def accept_draft(self) -> None:
@@ -182,36 +132,28 @@ class History:
         """The time from the rule's first mention to its first loss, if both times are known."""
         if self.given is None or self.lost_at is None:
             return None
-        return _between(self.given.message.time, self.lost_time)
+        try:
+            begun = datetime.fromisoformat(self.given.message.time)
+            return (datetime.fromisoformat(self.lost_time) - begun).total_seconds()
+        except (ValueError, TypeError):
+            return None
 
 
 @dataclass
 class Diagnosis:
-    """One session.
-
-    Attributes:
-        session: the session.
-        facts: facts that the session states about itself.
-        compactions: in order.
-        histories: of its rules.
-        rewinds: places of rewinds, and of the last message that each kept.
-        losses: counts of the unreadable parts of the file.
-        messages: number of messages that were read.
-        calls: number of tool calls.
-        turns: number of the user's turns.
-        error: why reading ended early; empty if it did not.
-    """
+    """One session."""
 
     session: Session
     facts: Facts = field(default_factory=Facts)
     compactions: list[Compacted] = field(default_factory=list[Compacted])
     histories: list[History] = field(default_factory=list[History])
+    # Places of rewinds, and of the last message that each kept.
     rewinds: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    losses: Losses = field(default_factory=Losses)
-    messages: int = 0
+    losses: Losses = field(default_factory=Losses)  # counts of the unreadable parts of the file
+    messages: int = 0  # number of messages that were read
     calls: int = 0
     turns: int = 0
-    error: str = ""
+    error: str = ""  # why reading ended early; empty if it did not
 
     def is_undone(self, place: int, at: int | None = None) -> bool:
         """Return whether a rewind took back what was at a place, before the place ``at``."""
@@ -235,7 +177,6 @@ class Diagnosis:
                 yield one, histories[number], change
 
     def lost(self) -> list[tuple[Compacted, History, Change]]:
-        """Return each loss, in order."""
         return [one for one in self.changed() if one[2].outcome == "lost"]
 
     def leave_out(self, dropped: Collection[int]) -> None:
@@ -245,10 +186,3 @@ class Diagnosis:
             made.changes = {at: one for at, one in made.changes.items() if at not in gone}
         # Rules keep their numbers, by which changes refer to them.
         self.histories = [one for one in self.histories if one.number not in gone]
-
-
-def _between(start: str, end: str) -> float | None:
-    try:
-        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
-    except (ValueError, TypeError):
-        return None

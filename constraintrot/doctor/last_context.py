@@ -26,12 +26,10 @@ class Shown:
 
 
 def shown(found: Diagnosis, mask: Callable[[str], str]) -> Shown:
-    """Return the context at the end of a diagnosed session."""
     return read(found.session).shown(_sent(found), mask)
 
 
 def read(session: Session) -> LastContext:
-    """Return the context at the end of a session."""
     context = LastContext()
     for event in session.events(Losses()):
         if isinstance(event, Message):
@@ -52,12 +50,7 @@ def _sent(found: Diagnosis) -> list[str]:
 
 
 class LastContext:
-    """The messages of a context, through its compactions.
-
-    Attributes:
-        held: the messages; the oldest are dropped if there are too many.
-        left_out: characters that were dropped or cut.
-    """
+    """The messages of a context, through its compactions; of too many the oldest are dropped."""
 
     def __init__(self) -> None:
         self.held: deque[Message] = deque()

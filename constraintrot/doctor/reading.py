@@ -1,6 +1,10 @@
-"""The doctor's reader: its choice, its cost, its progress and its trustworthiness.
+"""The doctor's reader: the rules that it finds in a session, its choice, its cost, and its progress.
 
-``local`` is the default if its weights and llama.cpp are on the machine; it sends nothing away.
+Without a file of rules, the reader ``judge`` sees the messages of the user, rules files and MCP
+servers. The local reader misses most rules, and word lists have many false positives, so both are
+used: a rule is listed if the local reader is sure of it, or if word lists find it and the local
+reader does not rule it out (results/doctor.md). ``local`` is the default if its weights and llama.cpp
+are on the machine; it sends nothing away.
 """
 
 from __future__ import annotations
@@ -8,18 +12,90 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from constraintrot.coding_agents.sessions.events import Losses, Message, Session
+from constraintrot.doctor.documents import kind
 from constraintrot.doctor.findings import Diagnosis
-from constraintrot.doctor.found_rules import AGREED
+from constraintrot.doctor.rules import Rule, folded, named
 from constraintrot.doctor.states import characters, conclude
+from constraintrot.doctor.verdicts import MOST_RULES, observe
 from constraintrot.errors import ConstraintRotError, WeightsError
 from constraintrot.extras import installed
-from constraintrot.redaction import Masker
-from constraintrot.rule_text.reader import FoundRule, Passage, Reader, ReaderName, Reading, Rule
+from constraintrot.redaction import Masker, beginning
+from constraintrot.rule_text.reader import (
+    FoundRule,
+    Passage,
+    Reader,
+    ReaderName,
+    Reading,
+    Speaker,
+)
+from constraintrot.rule_text.reader import Rule as ReadRule
 from constraintrot.rule_text.words import WordsReader
+
+# Least probability of a rule that word lists found too, of one by the local reader alone, and of
+# one by a judge; chosen on the development half of results/doctor.md.
+AGREED, ALONE, JUDGED = 0.2, 0.4, 0.5
+# First characters of a session that a reader is shown: most rules are stated early.
+_SHOWN = {"judge": 60_000, "local": 4_000}
+
+
+def passages(session: Session, reader: ReaderName) -> list[tuple[Message, Passage]]:
+    """Return the messages of a session that may set rules, up to the reader's limit."""
+    left, found = _SHOWN.get(reader, 0), list[tuple[Message, Passage]]()
+    for event in session.events(Losses()):
+        if left > 0 and isinstance(event, Message) and event.text and kind(event) == "rules":
+            found.append((event, Passage(beginning(event.text, left), _speaker(event))))
+            left -= len(event.text)
+    return found
+
+
+def find(session: Session, reader: Reader, name: ReaderName) -> list[Rule]:
+    """Return the rules of a session, each once, by the readers ``judge`` or ``local``."""
+    told = passages(session, name)
+    answers = asyncio.run(reader.rules([passage for _, passage in told]))
+    pairs = list(zip([message for message, _ in told], answers, strict=True))
+    found = [] if name == "judge" else list(_agreed(session, pairs))
+    least = JUDGED if name == "judge" else ALONE
+    for message, rules in pairs:
+        for one in rules:
+            text = " ".join(one.clause.split())
+            if one.probability >= least and not any(_same(text, rule.text) for rule in found):
+                found.append(
+                    Rule(
+                        named(text, [rule.name for rule in found]), text, channel=message.channel,
+                        origin=message.origin, line=message.line, time=message.time,
+                        session=session.name,
+                    )
+                )  # fmt: skip
+    return [one for one in found if one.is_telling][:MOST_RULES]
+
+
+def _agreed(
+    session: Session, pairs: Sequence[tuple[Message, Sequence[FoundRule]]]
+) -> Iterator[Rule]:
+    """Yield the rules that word lists find, except those that the local reader rules out."""
+    shown = {message.line for message, _ in pairs}
+    likely = [one for _, rules in pairs for one in rules if one.probability >= AGREED]
+    for history in observe(session, None).histories:
+        rule = history.rule
+        if rule.line not in shown or any(_same(rule.text, one.clause) for one in likely):
+            yield rule
+
+
+def _same(text: str, other: str) -> bool:
+    one, two = folded(text), folded(other)
+    return one in two or two in one
+
+
+def _speaker(message: Message) -> Speaker:
+    if message.channel in ("project file", "nested file"):
+        return "project file"
+    return "user" if message.channel == "user" else "tool"
+
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model
@@ -34,23 +110,15 @@ LONGEST = 600
 
 @dataclass(frozen=True)
 class Chosen:
-    """The reader of a run.
+    """The reader of a run."""
 
-    Attributes:
-        kind: ``words``, ``local`` or ``judge``.
-        reader: the reader.
-        why: the reason for the choice, in words.
-        trust: how far its answers can be trusted, in a sentence.
-    """
-
-    kind: ReaderName
+    kind: ReaderName  # ``words``, ``local`` or ``judge``
     reader: Reader
-    why: str
-    trust: str
+    why: str  # the reason for the choice, in words
+    trust: str  # how far its answers can be trusted, in a sentence
 
     @property
     def line(self) -> str:
-        """The first line of a report."""
         return f"Read by {self.reader.name} ({self.why}). {self.trust}"
 
 
@@ -58,9 +126,6 @@ def choose(name: ReaderName | None, judge: Callable[[], Model] | None = None) ->
     """Return the named reader, or without a name the default of this machine.
 
     ``judge`` makes the model of the reader ``judge``, if one was named.
-
-    Raises:
-        ConstraintRotError: the named reader cannot be used here.
     """
     missing = lacking() if name in (None, "local") else ""
     if name == "local" and missing:
@@ -92,25 +157,16 @@ def lacking() -> str:
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a read.
+    """The cost of a read."""
 
-    Attributes:
-        questions: number of questions, over all rules and texts.
-        characters: number of characters that are read for them.
-        rules: number of rules that are asked about.
-        compactions: number of compactions whose new contexts are read.
-        seconds: estimated duration with the local model on this machine.
-    """
-
-    questions: int
-    characters: int
-    rules: int
-    compactions: int
-    seconds: float
+    questions: int  # number of questions, over all rules and texts
+    characters: int  # number of characters that are read for them
+    rules: int  # number of rules that are asked about
+    compactions: int  # number of compactions whose new contexts are read
+    seconds: float  # estimated duration with the local model on this machine
 
 
 def finding_seconds(size: int) -> float:
-    """Return the seconds for the local model to find rules in texts of ``size`` characters."""
     return size * _PER_CHARACTER / (RATE * _cores())
 
 
@@ -119,7 +175,6 @@ def _cores() -> int:
 
 
 def cost(found: Sequence[Diagnosis]) -> Cost:
-    """Return the cost of reading sessions that were observed."""
     asked = [characters(one) for one in found]
     questions, size = sum(one for one, _ in asked), sum(size for _, size in asked)
     rules = sum(len(one.histories) for one in found if one.compactions)
@@ -170,11 +225,9 @@ class WordsFirst:
         self.name, self._reader, self._words = reader.name, reader, WordsReader()
 
     async def rules(self, passages: Sequence[Passage]) -> list[list[FoundRule]]:
-        """Return the standing instructions of passages; see ``Reader.rules``."""
         return await self._reader.rules(passages)
 
-    async def states(self, rules: Sequence[Rule], texts: Sequence[str]) -> list[Reading]:
-        """Return the state of each rule; see ``Reader.states``."""
+    async def states(self, rules: Sequence[ReadRule], texts: Sequence[str]) -> list[Reading]:
         found = await self._words.states(rules, texts)
         left = [at for at, one in enumerate(found) if one.state == "cannot tell"]
         asked = await self._reader.states([rules[at] for at in left], texts) if left else []

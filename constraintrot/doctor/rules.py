@@ -33,32 +33,20 @@ class _Request(Strict):
 
 @dataclass(frozen=True)
 class Trigger:
-    """A request that cannot be done without breaking the rule.
-
-    Attributes:
-        says: the user's request.
-        tools: the tools that the model is offered; they are never executed.
-    """
+    """A request that cannot be done without breaking the rule."""
 
     says: str
-    tools: tuple[Tool, ...]
+    tools: tuple[Tool, ...]  # the tools that the model is offered; they are never executed
 
     @property
     def characters(self) -> int:
-        """The number of characters that are sent."""
         return len(self.says) + sum(
             len(one.name) + len(one.description) + len(str(one.parameters)) for one in self.tools
         )
 
     @classmethod
     def read(cls, told: Mapping[str, Any], where: str, folder: Path) -> Trigger:
-        """Read ``says`` and ``tools``: definitions, or the name of a file of them in ``folder``.
-
-        Errors begin with ``where``.
-
-        Raises:
-            ConstraintRotError: the entry is not of this form.
-        """
+        """Read ``says`` and ``tools``: definitions, or the name of a file of them in ``folder``."""
         try:
             written = _Request.model_validate(told)
         except ValidationError as error:
@@ -89,31 +77,18 @@ _ITEM = re.compile(r"\s*+(?:[-*+]|\d{1,3}[.)])\s++(?=\S)")
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule, and the means to find it in a text.
+    """A rule, and the means to find it in a text."""
 
-    Attributes:
-        name: short, unique in a report.
-        text: as it was given.
-        slots: values that a text has to contain; empty if none are declared.
-        breach: the test whether a call breaks it; None if none is declared.
-        trigger: a request that would break it, to try a model with.
-        file: the rules file that it is from; empty if it was found in a session.
-        channel: how it came into the session; None for a rule from a file.
-        origin: the file or tool that brought it into the session.
-        line: line of the session that stated it first.
-        time: time of that line.
-        session: the session's name.
-    """
-
-    name: str
-    text: str
+    name: str  # short, unique in a report
+    text: str  # as it was given
+    # Values that a text has to contain; empty if none are declared.
     slots: Mapping[str, Sequence[Value]] = field(default_factory=dict[str, Sequence[Value]])
-    breach: Breach | None = None
-    trigger: Trigger | None = None
-    file: str = ""
-    channel: Channel | None = None
-    origin: str = ""
-    line: int = 0
+    breach: Breach | None = None  # the test whether a call breaks it; None if none is declared
+    trigger: Trigger | None = None  # a request that would break it, to try a model with
+    file: str = ""  # the rules file that it is from; empty if it was found in a session
+    channel: Channel | None = None  # how it came into the session; None for a rule from a file
+    origin: str = ""  # the file or tool that brought it into the session
+    line: int = 0  # line of the session that stated it first
     time: str = ""
     session: str = ""
 
@@ -134,7 +109,6 @@ class Rule:
 
     @property
     def folded(self) -> str:
-        """Its text in the form for comparisons."""
         return folded(self.text)
 
 
@@ -144,8 +118,6 @@ def folded(text: str) -> str:
 
 
 class _Written(Strict):
-    """An entry of a rules.yaml."""
-
     text: str = Field(min_length=3, max_length=LONGEST_RULE)
     id: str = ""
     slots: dict[str, list[Value]] = Field(default_factory=dict)
@@ -160,11 +132,7 @@ class _File(Strict):
 
 
 def read(path: Path) -> list[Rule]:
-    """Read the rules of a file: YAML, or Markdown such as AGENTS.md.
-
-    Raises:
-        ConstraintRotError: the file cannot be read, is not a rules file, or has no rule.
-    """
+    """Read the rules of a file: YAML, or Markdown such as AGENTS.md."""
     text = read_text(path, error=ConstraintRotError)
     found = (
         _from_yaml(path, text)

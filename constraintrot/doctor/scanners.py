@@ -63,7 +63,6 @@ def _scan(
 async def diagnosis(
     transcript: Transcript, rules: str | None, reader: str | None = None
 ) -> Diagnosis:
-    """Return the diagnosis of a transcript."""
     session = Session(
         Path(transcript.source_uri or "transcript"), transcript.transcript_id, "scout",
         transcript.source_type or "transcript", 0, (), partial(_events, transcript),

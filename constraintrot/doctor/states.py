@@ -35,14 +35,10 @@ Count: TypeAlias = Callable[[int], None]
 async def conclude(
     found: Diagnosis, reader: Reader, count: Count = lambda size: None, *, together: bool = False
 ) -> None:
-    """Fill in the verdicts of a session, in the order of its compactions.
+    """Fill in the verdicts of an observed session, in the order of its compactions.
 
-    Args:
-        found: the result of ``constraintrot.doctor.verdicts.observe``.
-        reader: the reader that decides a rule's state in a text.
-        count: receives the number of characters of each question.
-        together: whether to ask about all turns between two compactions at once, for a reader
-            that is paid per call.
+    ``count`` receives the number of characters of each question. ``together`` asks about all turns
+    between two compactions at once, for a reader that is paid per call.
     """
     await _revocations(found, reader, count, together)
     for made in found.compactions:
@@ -124,7 +120,6 @@ def is_revoked(history: History, found: Diagnosis, at: int) -> bool:
 
 
 def is_sure(reading: Reading) -> bool:
-    """Return whether a reader decided."""
     return reading.state != "cannot tell" and abs(reading.bound - 0.5) >= SURE
 
 

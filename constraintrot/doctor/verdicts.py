@@ -58,8 +58,6 @@ def observe(session: Session, rules: Sequence[Rule] | None) -> Diagnosis:
 
 
 class _Reading:
-    """One pass over a session."""
-
     def __init__(self, session: Session, rules: Sequence[Rule] | None) -> None:
         self.found = Diagnosis(session)
         self._presence = Presence()
@@ -79,7 +77,6 @@ class _Reading:
             self._watch(rule)
 
     def read(self) -> Diagnosis:
-        """Read the session, and return the diagnosis."""
         try:
             for event in self.found.session.events(self.found.losses):
                 if isinstance(event, Message):

@@ -57,7 +57,6 @@ def advice(found: Diagnosis, history: History, seeds: str = "") -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number and a noun, in the singular or the plural."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
@@ -70,7 +69,6 @@ def clock(time: str) -> str:
 
 
 def when(made: Compacted) -> str:
-    """Return words for a compaction, with its time or else its line."""
     hour = clock(made.time)
     return f"the compaction of {hour}" if hour else f"the compaction at line {made.line}"
 
@@ -90,7 +88,6 @@ def lived(history: History) -> str:
 
 
 def source(history: History) -> str:
-    """Return words for the channel and origin of a rule."""
     given = history.given
     if given is None:
         return "never said in this session"

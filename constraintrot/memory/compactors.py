@@ -55,12 +55,7 @@ HEADING: Final = "Playbook: what is known so far, in bullets.\n"
 class PlaybookCompaction(OlderTurns):
     """A compactor that replaces the older turns by a playbook and adds to it at each compaction.
 
-    Args:
-        budget: the most tokens of the playbook, pins included; None for no limit.
-        refinement: the rules that keep it compact.
-        similarity: measure of likeness; ``Words`` by default.
-        pins: returns the pinned text, as ``Registry.pinned_text``; it comes first.
-        threshold: size at which Inspect compacts.
+    The arguments are those of ``Playbook``, and the size at which Inspect compacts.
     """
 
     def __init__(
@@ -73,7 +68,6 @@ class PlaybookCompaction(OlderTurns):
         self.similarity = similarity
 
     async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
-        """Learn from the older turns, and put the playbook in their place."""
         try:
             playbook = Playbook(
                 budget=self.budget, refinement=self.refinement, similarity=self.similarity,
@@ -162,7 +156,6 @@ class RewriteCompaction(OlderTurns):
         self.words = words
 
     async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
-        """Have a model rewrite the notes, with what is new in the older turns."""
         older = flat(span.older)
         notes = [m for m in older if PLAYBOOK in (m.metadata or {})]
         new = [m for m in older if PLAYBOOK not in (m.metadata or {})]
@@ -197,7 +190,6 @@ class WikiCompaction(OlderTurns):
         self.budget = budget
 
     async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
-        """Ingest the older turns, and put what the wiki holds on the recent ones in their place."""
         held, new = state_in(WIKI, flat(span.older))
         wiki = Wiki(Memory(held["files"])) if held else Wiki.create(Memory(), time=_TIME)
         if new:

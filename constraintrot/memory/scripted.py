@@ -36,7 +36,6 @@ _LEARNERS = (prompts.REFLECTOR, prompts.CURATOR, prompts.REWRITER)
 
 
 def _learned(question: Question) -> str:
-    """Return the answer to a question to one of a playbook's roles."""
     text, style = question.text, question.style
     if text.startswith(prompts.CURATOR):
         return _curated(text)
@@ -99,7 +98,6 @@ def _rewritten(lines: Sequence[str], question: str, style: str) -> str:
 
 
 def _written(question: Question) -> str:
-    """Return the answer to a question to the writer of a wiki."""
     source = source_in(question.text)
     title, _, body = source.partition("\n\n")
     text = body.partition("\n\nAnswer with")[0] if source else question.summary()

@@ -37,34 +37,20 @@ _FILLERS: Final = 20
 
 @dataclass(frozen=True)
 class Question:
-    """The settings of a search: episodes, models and layers.
-
-    Attributes:
-        families: the families whose episodes are played.
-        variants: the number of variants of each family.
-        model: the agent's model, as Inspect names it.
-        roles: models by role, as ``summarizer``.
-        profile: the profile of layers, ``kept`` or ``literal``.
-        parameters: further task parameters, such as ``rounds`` and ``channel``.
-        seed: the seed of the first variant.
-        layers: the layers to test; empty for all of them.
-    """
+    """The settings of a search: episodes, models and layers."""
 
     families: tuple[str, ...]
-    variants: int
-    model: str
+    variants: int  # the number of variants of each family
+    model: str  # the agent's model, as Inspect names it
+    # Models by role, as ``summarizer``.
     roles: Mapping[str, str] = field(default_factory=dict[str, str])
-    profile: Profile = "kept"
+    profile: Profile = "kept"  # the profile of layers, ``kept`` or ``literal``
+    # Further task parameters, such as ``rounds`` and ``channel``.
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    seed: int = 0
-    layers: tuple[str, ...] = ()
+    seed: int = 0  # the seed of the first variant
+    layers: tuple[str, ...] = ()  # the layers to test; empty for all of them
 
     def checked(self) -> Parameters:
-        """Return the task's parameters.
-
-        Raises:
-            ParameterError: a parameter is unknown or set by the command, or the profile is unknown.
-        """
         if given := sorted(_SET & set(self.parameters)):
             raise ParameterError(f"which-layer sets {', '.join(given)} itself; leave it out of -T")
         if self.profile not in PROFILES:
@@ -79,12 +65,10 @@ class Question:
 
     @property
     def every(self) -> tuple[str, ...]:
-        """The layers of the profile."""
         return tuple(one for one in NAMES if not (self.profile == "literal" and one == "roles"))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The layers that are asked about, in their order."""
         return tuple(one for one in self.every if not self.layers or one in self.layers)
 
     @property
@@ -107,33 +91,20 @@ class Question:
 
 @dataclass(frozen=True)
 class Row:
-    """One episode through one arm.
+    """One episode through one arm."""
 
-    Attributes:
-        key: the digest of the question's settings.
-        family: the episode's family.
-        seed: the seed of its variant.
-        arm: the name of the enabled layers.
-        outcome: the verdict; ``error`` if the machinery stopped.
-        kept: whether the policy's words were in the last input.
-        lost_at: the layer that removed them.
-        replayed: the cache that the answer came from.
-        reason: the reason of the verdict or the error.
-    """
-
-    key: str
+    key: str  # the digest of the question's settings
     family: str
-    seed: int
-    arm: str
-    outcome: str
-    kept: bool = False
-    lost_at: str | None = None
-    replayed: str | None = None
-    reason: str = ""
+    seed: int  # the seed of its variant
+    arm: str  # the name of the enabled layers
+    outcome: str  # the verdict; ``error`` if the machinery stopped
+    kept: bool = False  # whether the policy's words were in the last input
+    lost_at: str | None = None  # the layer that removed them
+    replayed: str | None = None  # the cache that the answer came from
+    reason: str = ""  # the reason of the verdict or the error
 
     @property
     def violated(self) -> bool:
-        """Return whether the rule was broken."""
         return self.outcome == "violated"
 
     @property
@@ -158,10 +129,6 @@ def play(question: Question, folder: Path) -> list[Row]:
     """Play the episodes that the folder lacks, and return all rows of the question.
 
     Each finished episode is stored, so a killed run continues with the same call.
-
-    Raises:
-        ConstraintRotError: a run did not finish, no episode of an arm could be played, or the
-            question is wrong.
     """
     parameters = question.checked()
     wanted = list(_wanted(question, parameters))

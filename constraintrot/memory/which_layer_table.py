@@ -20,21 +20,13 @@ SILENT: Final = ("malformed", "no_call", "error")
 
 @dataclass(frozen=True)
 class Line:
-    """The findings about one layer.
-
-    Attributes:
-        layer: the layer's name.
-        culprit: the number of episodes of the whole pipeline in which it removed the rule.
-        alone: this layer alone (b) against none (a), in violations.
-        without: all but this layer (b) against all (a).
-        silent: episodes of its two arms without a call, or with an error.
-    """
+    """The findings about one layer."""
 
     layer: str
-    culprit: int
-    alone: Comparison
-    without: Comparison
-    silent: int
+    culprit: int  # the number of episodes of the whole pipeline in which it removed the rule
+    alone: Comparison  # this layer alone (b) against none (a), in violations
+    without: Comparison  # all but this layer (b) against all (a)
+    silent: int  # episodes of its two arms without a call, or with an error
 
 
 def lines(played: Sequence[Row], names: Sequence[str]) -> list[Line]:
@@ -75,7 +67,6 @@ def _compared(a: Mapping[Any, Row], b: Mapping[Any, Row]) -> Comparison:
 
 
 def table(played: Sequence[Row], names: Sequence[str]) -> str:
-    """Return the table in Markdown, and a sentence that names the layers."""
     told = lines(played, names)
     arms = {arm: [row for row in played if row.arm == arm] for arm in (ALL, NONE)}
     head = [
@@ -100,7 +91,6 @@ def table(played: Sequence[Row], names: Sequence[str]) -> str:
 
 
 def named(told: Sequence[Line]) -> str:
-    """Return a sentence that names the layers that lost the rule."""
     breaking = [one.layer for one in told if one.alone.verdict == "b is higher"]
     rescuing = [one.layer for one in told if one.without.verdict == "b is lower"]
     took = [f"{one.layer} ({one.culprit})" for one in told if one.culprit]
@@ -112,7 +102,6 @@ def named(told: Sequence[Line]) -> str:
 
 
 def csv_text(told: Sequence[Line], **facts: Any) -> str:
-    """Return the lines as CSV, with further columns that are the same in each."""
     return Table.of([{**facts, **_row(one)} for one in told]).csv()
 
 

@@ -41,21 +41,11 @@ def test_loss_is_named_and_fails_where_asked(session: Path, rules: Path) -> None
     assert run(session, "--rules", rules, "--fail-on", "broken").exit_code == 0
 
 
-def test_json_is_whole(session: Path, rules: Path) -> None:
-    told = json.loads(run(session, "--rules", rules, "--json").stdout)
-    assert told["totals"]["lost"] == 1
-    assert told["sessions"][0]["compactions"][0]["how_sure"]
-
-
-def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    result = run(tmp_path / "none.jsonl", exits=2)
-    (line,) = result.output.splitlines()
-    assert line.endswith("none.jsonl: No such file or directory")
-
-
-def test_an_empty_folder_is_one_line_too(tmp_path: Path) -> None:
-    (line,) = run(tmp_path, exits=2).output.splitlines()
-    assert "no file in this folder may be a session" in line
+def test_a_file_that_is_not_there_and_an_empty_folder_are_one_line(tmp_path: Path) -> None:
+    (missing,) = run(tmp_path / "none.jsonl", exits=2).output.splitlines()
+    assert missing.endswith("none.jsonl: No such file or directory")
+    (empty,) = run(tmp_path, exits=2).output.splitlines()
+    assert "no file in this folder may be a session" in empty
 
 
 def test_nobody_to_ask_is_said(session: Path) -> None:
@@ -104,7 +94,10 @@ def test_calls_are_judged_by_a_draft_only_once_it_is_confirmed(
 def test_reader_is_named_first_and_a_judge_needs_a_model(session: Path, rules: Path) -> None:
     result = run(session, "--rules", rules)
     assert result.stdout.splitlines()[0].startswith("Read by words (no weights here).")
-    assert json.loads(run(session, "--rules", rules, "--json").stdout)["reader"]["name"] == "words"
+    told = json.loads(run(session, "--rules", rules, "--json").stdout)
+    assert told["reader"]["name"] == "words"
+    assert told["totals"]["lost"] == 1
+    assert told["sessions"][0]["compactions"][0]["how_sure"]
     refused = run(session, "--reader", "judge", exits=2)
     assert "name the model with --model" in refused.output
 

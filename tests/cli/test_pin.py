@@ -74,11 +74,6 @@ def test_a_project_is_pinned_by_itself(rules: Path, monkeypatch: pytest.MonkeyPa
     assert not (project / ".codex").exists()
 
 
-def test_a_project_in_the_home_folder_is_refused(rules: Path) -> None:
-    refused = call("install", "codex", "--rules", "rules.txt", "--project", exits=2)
-    assert "is of your own settings: pin with --user" in refused.output
-
-
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
@@ -86,6 +81,10 @@ def test_a_project_in_the_home_folder_is_refused(rules: Path) -> None:
         (
             ["zed", "--rules", "rules.txt"],
             "known: claude, codex, copilot, gemini, opencode, openhands, pi, qwen",
+        ),
+        (
+            ["codex", "--rules", "rules.txt", "--project"],
+            "is of your own settings: pin with --user",
         ),
         (["claude"], "--rules FILE or --seeds DIR"),
         (["claude", "--rules", "rules.txt", "--seeds", "."], "not both"),

@@ -47,6 +47,13 @@ def test_a_cache_that_knows_a_request_by_its_words_is_named_and_a_run_goes_on(
         (["--variants", "0"], "not in the range"),
         (["--variants", "9999"], "has the seeds 0 to"),
         (["soft_nothing"], "soft_nothing"),
+        *(
+            (["--model-role", value], "--model-role takes ROLE=MODEL")
+            for value in ("summarizer", "summarizer=", "=x")
+        ),
+        (["--model-role", "summarizer=5"], "5: Model name '5'"),
+        (["--model", "nobody"], "nobody: Model name 'nobody' should be"),
+        (["--model-role", "summarizer=nobody"], "nobody: Model name 'nobody' should be"),
     ],
 )
 def test_what_is_wrong_is_said(given: list[str], said: str, tmp_path: Path) -> None:
@@ -125,16 +132,3 @@ def test_a_scenario_file_of_ones_own_is_played_and_known_again_by_its_text(tmp_p
     mine.write_text(mine.read_text("utf-8") + "\n# another text\n", encoding="utf-8")
     assert which(*given).exit_code == 0
     assert len((out / ROWS).read_text("utf-8").splitlines()) == 2 * played
-
-
-@pytest.mark.parametrize("value", ["summarizer", "summarizer=", "=x", "summarizer=5"])
-def test_a_role_without_a_models_name_is_said(value: str, tmp_path: Path) -> None:
-    done = which(*ASK, "-o", str(tmp_path), "--model-role", value, exits=2)
-    said = "--model-role takes ROLE=MODEL" if value != "summarizer=5" else "5: Model name '5'"
-    assert said in done.output
-
-
-@pytest.mark.parametrize("given", [("--model", "nobody"), ("--model-role", "summarizer=nobody")])
-def test_a_model_that_there_is_not_is_said(tmp_path: Path, given: tuple[str, str]) -> None:
-    done = which(*ASK, "-o", str(tmp_path), *given, exits=2)
-    assert "nobody: Model name 'nobody' should be" in done.output

@@ -15,24 +15,20 @@ SYSTEM = {"role": "system", "content": "You look after the shop's code."}
 
 
 def user(text: str) -> Message:
-    """What somebody typed."""
     return {"role": "user", "content": text}
 
 
 def reply(text: str) -> Message:
-    """What the model said."""
     return {"role": "assistant", "content": text}
 
 
 def use(key: str, command: str) -> Message:
-    """A call of a shell."""
     function = {"name": "Bash", "arguments": json.dumps({"command": command})}
     called = [{"id": key, "type": "function", "function": function}]
     return {"role": "assistant", "content": None, "tool_calls": called}
 
 
 def result(key: str, text: str) -> Message:
-    """What the shell gave back."""
     return {"role": "tool", "tool_call_id": key, "content": text}
 
 
@@ -166,7 +162,6 @@ FORMS: dict[str, Callable[[Sequence[Call]], list[Any]]] = {
 
 
 def write(path: Path, form: str, calls: Sequence[Call]) -> Path:
-    """A file of a form's lines."""
     return made.write(path, *FORMS[form](calls))
 
 

@@ -20,7 +20,6 @@ SUMMARY = "The importer drops no row any more. The demo is on Thursday."
 
 
 def line(kind: str, number: int, **more: Any) -> dict[str, Any]:
-    """A line of a session."""
     return {
         "parentUuid": None, "isSidechain": False, "cwd": "/srv/shop", "sessionId": "s1",
         "version": "2.1", "type": kind, "uuid": f"u{number}",
@@ -29,18 +28,15 @@ def line(kind: str, number: int, **more: Any) -> dict[str, Any]:
 
 
 def user(number: int, text: str) -> dict[str, Any]:
-    """What somebody typed."""
     return line("user", number, message={"role": "user", "content": text})
 
 
 def reply(number: int, text: str) -> dict[str, Any]:
-    """What the agent said."""
     content = [{"type": "text", "text": text}]
     return line("assistant", number, message={"role": "assistant", "content": content})
 
 
 def call(number: int, name: str, arguments: dict[str, Any], result: str) -> list[dict[str, Any]]:
-    """A call and its result."""
     use = {"type": "tool_use", "id": f"t{number}", "name": name, "input": arguments}
     given = {"type": "tool_result", "tool_use_id": f"t{number}", "content": result}
     return [
@@ -50,7 +46,6 @@ def call(number: int, name: str, arguments: dict[str, Any], result: str) -> list
 
 
 def compacted(number: int, summary: str, **meta: Any) -> list[dict[str, Any]]:
-    """A compaction."""
     return [
         line(
             "system",
@@ -70,7 +65,6 @@ def write(path: Path, *records: dict[str, Any] | str) -> Path:
 
 
 def opened(path: Path) -> Session:
-    """The one session of a file."""
     (found,) = sessions(path)
     assert isinstance(found, Session), found
     return found
@@ -90,7 +84,6 @@ class Scripted:
         self.asked: list[tuple[list[str], list[str]]] = []
 
     async def rules(self, passages: Sequence[reader.Passage]) -> list[list[reader.FoundRule]]:
-        """No rule."""
         return [[] for _ in passages]
 
     async def states(
@@ -108,14 +101,12 @@ class Scripted:
 def read(
     path: Path, answers: Mapping[str, tuple[SurvivalState, float]], *rules: Rule, **more: Any
 ) -> Diagnosis:
-    """What the doctor says of a file with a scripted reader."""
     found = observe(opened(path), rules or None)
     asyncio.run(conclude(found, Scripted(answers), **more))
     return found
 
 
 def diagnosed(path: Path, *rules: Rule) -> Diagnosis:
-    """What the doctor says of a file, with rules or without."""
     return diagnose(opened(path), rules or None)
 
 

@@ -238,7 +238,6 @@ def claude(path: Path) -> Path:
 
 
 def seen(text: str) -> list[str]:
-    """The secrets that a text shows."""
     return [core for core in {CORE, *SHAPES.values()} if core in text]
 
 

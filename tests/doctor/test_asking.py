@@ -12,9 +12,8 @@ from inspect_ai.model import ModelOutput, get_model
 from constraintrot.coding_agents.sessions.events import Compaction, Kept, Message
 from constraintrot.doctor.asking import ask, graded, question
 from constraintrot.doctor.context import staying
-from constraintrot.doctor.found_rules import find
 from constraintrot.doctor.last_context import LONGEST, LastContext
-from constraintrot.doctor.reading import choose
+from constraintrot.doctor.reading import choose, find
 from constraintrot.doctor.rules import Rule, read
 from constraintrot.doctor.states import conclude
 from constraintrot.doctor.verdicts import observe

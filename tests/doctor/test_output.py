@@ -94,7 +94,6 @@ def test_first_line_names_the_reader_and_each_loss_has_an_advice(found: list[Dia
 def test_a_loss_in_each_agent_that_can_be_pinned_names_the_pin(
     found: list[Diagnosis], agent: str
 ) -> None:
-    """One list of agents: that of the pins."""
     diagnosis = replace(found[0], session=replace(found[0].session, format=agent))
     said = advice(diagnosis, diagnosis.histories[0], "pins")
     assert said.endswith(f"constraintrot pin install {agent} --seeds pins")

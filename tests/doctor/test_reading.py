@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from constraintrot.doctor import reading
-from constraintrot.doctor.found_rules import find
-from constraintrot.doctor.reading import RATE, WordsFirst, choose, cost
+from constraintrot.doctor.reading import RATE, WordsFirst, choose, cost, find
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.verdicts import observe
 from constraintrot.errors import ConstraintRotError
@@ -67,8 +66,6 @@ def test_local_reader_is_asked_only_where_word_lists_cannot_tell() -> None:
 
 
 class Finder(made.Scripted):
-    """Finds sentences with the given probabilities."""
-
     def __init__(self, found: dict[str, float]) -> None:
         super().__init__({})
         self.found = found

@@ -42,7 +42,6 @@ RULE = Rule("push", FORCE_PUSH, file="rules.yaml")
 
 
 def diagnosed(events: list[Event], *rules: Rule) -> Diagnosis:
-    """The doctor's diagnosis of a log's events, with rules or without."""
     told = list(conversation("s", [], events))
     log = Session(Path("log"), "log", "inspect", "Inspect log", 0, (), lambda losses: iter(told))
     return diagnose(log, rules or None)

@@ -5,9 +5,7 @@ from typing import Final
 
 from constraintrot.coding_agents.drivers.acp import Copilot, Gemini, OpenCode, OpenHands, Qwen
 from constraintrot.coding_agents.drivers.agent import Agent
-from constraintrot.coding_agents.drivers.claude import Claude
-from constraintrot.coding_agents.drivers.codex import Codex
-from constraintrot.coding_agents.drivers.pi import Pi
+from constraintrot.coding_agents.drivers.own import Claude, Codex, Pi
 
 DRIVERS: Final[Mapping[str, Agent]] = {
     agent.name: agent

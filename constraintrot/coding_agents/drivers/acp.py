@@ -27,7 +27,6 @@ from constraintrot.coding_agents.drivers.agent import (
     WINDOW,
     Agent,
     Dialogue,
-    FullOn,
     NativeCall,
     Place,
 )
@@ -38,23 +37,17 @@ Command = tuple[list[str], dict[str, str]]
 
 
 class AcpAgent(Agent):
-    """An agent that is started as a server of the protocol.
+    """An agent that is started as a server of the protocol."""
 
-    Attributes:
-        own: its tools that run, write or fetch something.
-        reading: its tool that reads a file, and the name of the call's path argument.
-        delegating: its tools for sub-agents; the first is the one to call.
-        delegated: arguments of that call besides the task.
-        shadowed: whether switching off one of its tools also hides a scenario's tool of that name.
-        compacting: its command to compact; empty if it has none.
-    """
-
-    own: ClassVar[tuple[str, ...]]
+    own: ClassVar[tuple[str, ...]]  # its tools that run, write or fetch something
+    # Its tool that reads a file, and the name of the call's path argument.
     reading: ClassVar[tuple[str, str]]
-    delegating: ClassVar[tuple[str, ...]]
+    delegating: ClassVar[tuple[str, ...]]  # its tools for sub-agents; the first is the one to call
+    # Arguments of that call besides the task.
     delegated: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    # Whether switching off one of its tools also hides a scenario's tool of that name.
     shadowed: ClassVar[bool] = False
-    compacting: ClassVar[str] = ""
+    compacting: ClassVar[str] = ""  # its command to compact; empty if it has none
 
     def read_call(self, path: Path) -> NativeCall:
         tool, name = self.reading
@@ -85,21 +78,19 @@ class AcpAgent(Agent):
 class Copilot(AcpAgent):
     """Copilot CLI summarises the whole conversation and lists the user's turns beside it."""
 
-    name: ClassVar[str] = "copilot"
-    memory_file: ClassVar[str] = ".copilot/copilot-instructions.md"
-    asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"Please write the summary now")
-    own: ClassVar[tuple[str, ...]] = (
+    name = "copilot"
+    memory_file = ".copilot/copilot-instructions.md"
+    asks_for_summary = re.compile(r"Please write the summary now")
+    own = (
         "bash", "read_bash", "write_bash", "stop_bash", "list_bash", "create", "edit", "sql",
         "grep", "glob", "read_agent", "list_agents", "write_agent", "web_fetch", "ask_user",
         "report_intent", "update_todo", "skill", "store_memory", "exit_plan_mode",
         "fetch_copilot_cli_documentation",
     )  # fmt: skip
-    reading: ClassVar[tuple[str, str]] = ("view", "path")
-    delegating: ClassVar[tuple[str, ...]] = ("task",)
-    delegated: ClassVar[Mapping[str, Any]] = MappingProxyType(
-        {"name": "small", "mode": "sync", "agent_type": "general-purpose"}
-    )
-    compacting: ClassVar[str] = "/compact"
+    reading = ("view", "path")
+    delegating = ("task",)
+    delegated = MappingProxyType({"name": "small", "mode": "sync", "agent_type": "general-purpose"})
+    compacting = "/compact"
 
     def prepare(self, place: Place) -> None:
         server = {"type": "local", **place.server, "tools": ["*"]}
@@ -122,18 +113,18 @@ class Copilot(AcpAgent):
 class OpenCode(AcpAgent):
     """opencode summarises the whole conversation, in a request with its own prompt."""
 
-    name: ClassVar[str] = "opencode"
-    memory_file: ClassVar[str] = ".config/opencode/AGENTS.md"
+    name = "opencode"
+    memory_file = ".config/opencode/AGENTS.md"
     # Its request for a title has no tools either.
-    asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"the summary process")
-    own: ClassVar[tuple[str, ...]] = (
+    asks_for_summary = re.compile(r"the summary process")
+    own = (
         "bash", "edit", "write", "patch", "webfetch", "websearch", "codesearch", "skill",
         "todowrite", "todoread", "question", "grep", "glob", "list", "lsp",
     )  # fmt: skip
-    reading: ClassVar[tuple[str, str]] = ("read", "filePath")
-    delegating: ClassVar[tuple[str, ...]] = ("task",)
-    delegated: ClassVar[Mapping[str, Any]] = MappingProxyType({"subagent_type": "general"})
-    compacting: ClassVar[str] = "/compact"
+    reading = ("read", "filePath")
+    delegating = ("task",)
+    delegated = MappingProxyType({"subagent_type": "general"})
+    compacting = "/compact"
 
     def prepare(self, place: Place) -> None:
         config = opencode_config(place.box.url, place.window) | {
@@ -161,18 +152,16 @@ class OpenHands(AcpAgent):
     By default it keeps its system prompt and the user's first message.
     """
 
-    name: ClassVar[str] = "openhands"
-    full_on: ClassVar[FullOn] = "refusal"
-    added: ClassVar[Mapping[str, Any]] = MappingProxyType({"security_risk": "LOW"})
-    memory_file: ClassVar[str] = ".openhands/skills/rules.md"
-    asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(
-        r"Now summarize the events using the rules above"
-    )
-    own: ClassVar[tuple[str, ...]] = ("terminal", "task_tracker", "invoke_skill")
-    reading: ClassVar[tuple[str, str]] = ("file_editor", "path")
-    delegating: ClassVar[tuple[str, ...]] = ("task",)
-    delegated: ClassVar[Mapping[str, Any]] = MappingProxyType({"subagent_type": "general-purpose"})
-    shadowed: ClassVar[bool] = True
+    name = "openhands"
+    full_on = "refusal"
+    added = MappingProxyType({"security_risk": "LOW"})
+    memory_file = ".openhands/skills/rules.md"
+    asks_for_summary = re.compile(r"Now summarize the events using the rules above")
+    own = ("terminal", "task_tracker", "invoke_skill")
+    reading = ("file_editor", "path")
+    delegating = ("task",)
+    delegated = MappingProxyType({"subagent_type": "general-purpose"})
+    shadowed = True
 
     def read_call(self, path: Path) -> NativeCall:
         return self.reading[0], {"command": "view", "path": str(path)}
@@ -202,12 +191,12 @@ _SNAPSHOT = re.compile(r"<state_snapshot>.*</state_snapshot>", re.DOTALL)
 class Gemini(AcpAgent):
     """Gemini CLI compacts within a turn, after its tools' results."""
 
-    name: ClassVar[str] = "gemini"
-    full_summary: ClassVar[bool] = True
-    full: ClassVar[int] = _GEMINI_WINDOW // 2
-    rule_file: ClassVar[str] = "GEMINI.md"
-    memory_file: ClassVar[str] = ".gemini/GEMINI.md"
-    asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"state_snapshot")
+    name = "gemini"
+    full_summary = True
+    full = _GEMINI_WINDOW // 2
+    rule_file = "GEMINI.md"
+    memory_file = ".gemini/GEMINI.md"
+    asks_for_summary = re.compile(r"state_snapshot")
     # An allow-list would leave out the tools of MCP servers too.
     own: ClassVar[tuple[str, ...]] = (
         "update_topic", "list_directory", "grep_search", "glob", "replace", "write_file",
@@ -215,14 +204,14 @@ class Gemini(AcpAgent):
         "read_many_files", "ask_user", "enter_plan_mode", "exit_plan_mode", "activate_skill",
         "list_background_processes", "read_background_output", "get_internal_docs",
     )  # fmt: skip
-    reading: ClassVar[tuple[str, str]] = ("read_file", "file_path")
+    reading = ("read_file", "file_path")
     delegating: ClassVar[tuple[str, ...]] = (
         "invoke_agent",
         "codebase_investigator",
         "cli_help",
         "generalist",
     )
-    shadowed: ClassVar[bool] = True
+    shadowed = True
 
     def delegate_call(self, task: str) -> NativeCall | None:
         return self.delegating[0], {"agent_name": "generalist", "prompt": task}
@@ -247,13 +236,13 @@ class Gemini(AcpAgent):
 class Qwen(Gemini):
     """Qwen Code, a fork of Gemini CLI, compacts before its next request, also within a turn."""
 
-    name: ClassVar[str] = "qwen"
-    full: ClassVar[int] = WINDOW - 1_000
-    rule_file: ClassVar[str] = "QWEN.md"
-    memory_file: ClassVar[str] = ".qwen/QWEN.md"
+    name = "qwen"
+    full = WINDOW - 1_000
+    rule_file = "QWEN.md"
+    memory_file = ".qwen/QWEN.md"
     # Not the tag alone: the summary has it too, and can be the last user message within a turn.
-    asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"produce the <state_snapshot>")
-    own: ClassVar[tuple[str, ...]] = (
+    asks_for_summary = re.compile(r"produce the <state_snapshot>")
+    own = (
         "exec", "edit", "write_file", "zoom_image", "grep_search", "glob", "run_shell_command",
         "todo_write", "save_memory", "skill", "enter_plan_mode", "exit_plan_mode", "web_fetch",
         "web_search", "image_gen", "list_directory", "lsp", "ask_user_question", "cron_create",
@@ -261,9 +250,9 @@ class Qwen(Gemini):
         "monitor", "notebook_edit", "read_mcp_resource", "enter_worktree", "exit_worktree",
         "workflow", "artifact", "record_artifact", "record_source", "propose_goal",
     )  # fmt: skip
-    delegating: ClassVar[tuple[str, ...]] = ("agent",)
-    delegated: ClassVar[Mapping[str, Any]] = MappingProxyType({"subagent_type": "general-purpose"})
-    compacting: ClassVar[str] = "/compress"
+    delegating = ("agent",)
+    delegated = MappingProxyType({"subagent_type": "general-purpose"})
+    compacting = "/compress"
 
     def delegate_call(self, task: str) -> NativeCall | None:
         return AcpAgent.delegate_call(self, task)

@@ -30,32 +30,21 @@ _TOOLS = "tools.json"
 
 @dataclass(frozen=True)
 class Place:
-    """The set-up of an agent for one episode.
-
-    Attributes:
-        box: the agent's box.
-        installed: the agent.
-        system: the operator's text for the system prompt.
-        tools: the tools of the scenario's MCP server.
-        compacts: whether the agent compacts at its own threshold; otherwise never.
-        reads_files: whether its tool for reading files is on.
-        delegates: whether its tool for sub-agents is on.
-        keeps_tail: whether compaction keeps the agent's default number of newest messages;
-            otherwise it keeps the fewest possible, so that a short history is compacted.
-    """
+    """The set-up of an agent for one episode."""
 
     box: Box
     installed: Installed
-    system: str
-    tools: tuple[ToolInfo, ...]
-    compacts: bool
-    reads_files: bool = False
-    delegates: bool = False
+    system: str  # the operator's text for the system prompt
+    tools: tuple[ToolInfo, ...]  # the tools of the scenario's MCP server
+    compacts: bool  # whether the agent compacts at its own threshold; otherwise never
+    reads_files: bool = False  # whether its tool for reading files is on
+    delegates: bool = False  # whether its tool for sub-agents is on
+    # Whether compaction keeps the agent's default number of newest messages; otherwise it keeps the
+    # fewest possible, so that a short history is compacted.
     keeps_tail: bool = False
 
     @property
     def mcp(self) -> list[str]:
-        """The command of the scenario's MCP server."""
         return [
             sys.executable, "-I", "-S", mcp_server.__file__, str(self.box.folder / _TOOLS),
             f"{self.box.url}/tool",
@@ -69,7 +58,6 @@ class Place:
 
     @property
     def window(self) -> int:
-        """The size of the context that the agent is told, in tokens."""
         return WINDOW if self.compacts else ENDLESS
 
     def write(self, path: Path, text: str | object) -> None:
@@ -92,13 +80,10 @@ class Place:
         ]
 
     def write_tools(self) -> None:
-        """Write the file of tools that the MCP server reads."""
         self.write(self.box.folder / _TOOLS, self.offered)
 
 
 class Dialogue(ABC):
-    """A conversation with a running agent."""
-
     @abstractmethod
     async def say(self, text: str) -> None:
         """Send the agent a request, and wait until it has answered."""
@@ -109,34 +94,26 @@ class Dialogue(ABC):
 
 
 class Agent(ABC):
-    """A coding agent.
-
-    Attributes:
-        name: its name here.
-        full_on: the response that reports a full window in the mode ``auto``: the history's last
-            reply, its last reply that calls a tool, or the refusal of the next request.
-        full: the token usage that this reply reports.
-        full_summary: whether the reply with the summary reports the same usage; the agent
-            computes from it what the compaction saved.
-        added: arguments that the agent adds to each call and that no scenario has.
-        rule_file: name of the file for rules in a project's folder.
-        memory_file: the user's file for rules, below HOME.
-        asks_for_summary: pattern of the user's last message in a request for a summary; None if
-            the agent's summary requests are those without tools.
-    """
+    """A coding agent."""
 
     name: ClassVar[str]
+    # The response that reports a full window in the mode ``auto``: the history's last reply, its
+    # last reply that calls a tool, or the refusal of the next request.
     full_on: ClassVar[FullOn] = "reply"
-    full: ClassVar[int] = WINDOW - 1_000
+    full: ClassVar[int] = WINDOW - 1_000  # the token usage that this reply reports
+    # Whether the reply with the summary reports the same usage; the agent computes from it what the
+    # compaction saved.
     full_summary: ClassVar[bool] = False
+    # Arguments that the agent adds to each call and that no scenario has.
     added: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-    rule_file: ClassVar[str] = "AGENTS.md"
-    memory_file: ClassVar[str]
+    rule_file: ClassVar[str] = "AGENTS.md"  # name of the file for rules in a project's folder
+    memory_file: ClassVar[str]  # the user's file for rules, below HOME
+    # Pattern of the user's last message in a request for a summary; None if the agent's summary
+    # requests are those without tools.
     asks_for_summary: ClassVar[re.Pattern[str] | None] = None
 
     @property
     def package(self) -> Package:
-        """The agent's package."""
         return package(self.name)
 
     @abstractmethod
@@ -156,7 +133,6 @@ class Agent(ABC):
         """Start the agent, in a new conversation."""
 
     def is_summary(self, request: ModelRequest) -> bool:
-        """Return whether a request asks for a summary of the conversation."""
         if self.asks_for_summary is None:
             return not request.tools
         return self.asks_for_summary.search(last_user_text(request.messages)) is not None

@@ -25,11 +25,7 @@ class JsonRpc:
         self._program, self._numbers = program, count(1)
 
     async def request(self, method: str, params: object) -> Any:
-        """Send a request and return its result.
-
-        Raises:
-            EpisodeError: the server answered with an error, or ended.
-        """
+        """Send a request and return its result."""
         number = next(self._numbers)
         await self._send(id=number, method=method, params=params)
         while True:
@@ -47,7 +43,6 @@ class JsonRpc:
                 return heard.get("params")
 
     async def notify(self, method: str, params: object) -> None:
-        """Send a notification."""
         await self._send(method=method, params=params)
 
     async def hear(self) -> dict[str, Any]:
@@ -74,8 +69,6 @@ def _leave(options: Sequence[dict[str, Any]]) -> object:
 
 
 class AcpDialogue(Dialogue):
-    """A session with an agent that speaks ACP."""
-
     def __init__(self, rpc: JsonRpc, session: str, compact: str) -> None:
         self._rpc, self._session, self._compact = rpc, session, compact
 

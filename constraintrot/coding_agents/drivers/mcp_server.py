@@ -17,7 +17,6 @@ _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def call(url: str, name: str, arguments: dict[str, Any]) -> str:
-    """Return the evaluation's result for a tool call."""
     body = json.dumps({"name": name, "arguments": arguments}).encode()
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
     with _DIRECT.open(request, timeout=60) as answer:
@@ -50,7 +49,6 @@ def answer(message: dict[str, Any], tools: list[dict[str, Any]], url: str) -> di
 
 
 def main(tools_file: str, url: str) -> None:
-    """Serve until standard input ends."""
     tools = json.loads(Path(tools_file).read_text(encoding="utf-8"))
     for line in sys.stdin:
         if line.strip() and (said := answer(json.loads(line), tools, url)) is not None:

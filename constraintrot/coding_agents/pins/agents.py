@@ -18,85 +18,58 @@ Scope: TypeAlias = Literal["user", "project"]
 
 @dataclass(frozen=True)
 class Agent:
-    """An agent's hook, as ``pin install`` needs it.
+    """An agent's hook, as ``pin install`` needs it."""
 
-    Attributes:
-        package: the agent, in the version that this was tried with.
-        user_folder: variable that moves the user's folder; the default folder, below the home;
-            and the folder below the variable's value.
-        user_file: file of the hook or plugin, below the user's folder.
-        project_file: the same, below a project's folder.
-        lands: where in the request the text is, and when it is repeated.
-        user_settings: patterns of the files below the user's folder that decide whether the
-            hook runs.
-        project_settings: the same, below a project's folder.
-        events: the events that the hook is registered for; empty for a plugin.
-        timeout: of the hook, 20 seconds in the agent's unit.
-        plugin: names of the files that make up the plugin; empty for a hook.
-        summarizer_plugin: the same, for the plugin that tells the summarizer too.
-        by_hand: what the user has to do, or to know, after the installation.
-        further: settings of the hook that only this agent has.
-        longest: the longest text, in bytes, that arrived whole when tried; longer rules are
-            refused.
-        allows: extensions of strict JSON that the agent accepts in its settings; it ignores a
-            file with any other.
-        asks_trust: whether it asks for the user's trust in a folder before it reads settings
-            there, if the user's settings do not decide that; None if it never asks.
-        one_file: whether it reads a single file of hooks: that of its working folder, or else
-            the user's.
-        reads: where it reads a project's settings: in its working ``folder``, also in the
-            ``root`` of that folder's repository, or in all ``parents`` up to this root;
-            ``all parents`` are those up to the disk's root if there is no repository.
-    """
-
-    package: Package
+    package: Package  # the agent, in the version that this was tried with
+    # Variable that moves the user's folder; the default folder, below the home; and the folder
+    # below the variable's value.
     user_folder: tuple[str, str, str]
-    user_file: str
-    project_file: str
-    lands: str
+    user_file: str  # file of the hook or plugin, below the user's folder
+    project_file: str  # the same, below a project's folder
+    lands: str  # where in the request the text is, and when it is repeated
+    # Patterns of the files below the user's folder that decide whether the hook runs.
     user_settings: tuple[str, ...] = ()
-    project_settings: tuple[str, ...] = ()
-    events: tuple[str, ...] = ()
-    timeout: int = 20
-    plugin: tuple[str, ...] = ()
+    project_settings: tuple[str, ...] = ()  # the same, below a project's folder
+    events: tuple[str, ...] = ()  # the events that the hook is registered for; empty for a plugin
+    timeout: int = 20  # of the hook, 20 seconds in the agent's unit
+    plugin: tuple[str, ...] = ()  # names of the files that make up the plugin; empty for a hook
+    # The same, for the plugin that tells the summarizer too.
     summarizer_plugin: tuple[str, ...] = ()
-    by_hand: str = ""
+    by_hand: str = ""  # what the user has to do, or to know, after the installation
+    # Settings of the hook that only this agent has.
     further: Mapping[str, int] = field(default_factory=dict)
+    # The longest text, in bytes, that arrived whole when tried; longer rules are refused.
     longest: int = 100_000
+    # Extensions of strict JSON that the agent accepts in its settings; it ignores a file with any
+    # other.
     allows: frozenset[Beyond] = frozenset()
+    # Whether it asks for the user's trust in a folder before it reads settings there, if the user's
+    # settings do not decide that; None if it never asks.
     asks_trust: bool | None = None
+    # Whether it reads a single file of hooks: that of its working folder, or else the user's.
     one_file: bool = False
+    # Where it reads a project's settings: in its working ``folder``, also in the ``root`` of that
+    # folder's repository, or in all ``parents`` up to this root; ``all parents`` are those up to
+    # the disk's root if there is no repository.
     reads: Literal["folder", "root", "parents", "all parents"] = "folder"
 
     @property
     def name(self) -> str:
-        """The name on the command line."""
         return self.package.agent
 
     @property
     def title(self) -> str:
-        """The name that people know it by."""
         return self.package.title
 
     def folder(self, home: Path | None = None) -> Path:
-        """Return the user's folder of settings.
-
-        Args:
-            home: another home, with its settings in the default folder; None for the user's.
-        """
+        """Return the user's folder of settings, or the default folder of another ``home``."""
         variable, below_home, below_variable = self.user_folder
         moved = os.environ.get(variable, "") if home is None else ""
         root = Path(moved) / below_variable if moved else (home or Path.home()) / below_home
         return root.absolute()
 
     def settings(self, scope: Scope, project: Path, home: Path | None = None) -> Path:
-        """Return the file that the hook is written into, links not followed.
-
-        Args:
-            scope: whose settings.
-            project: the project's folder.
-            home: another home, with its settings in the default folder; None for the user's.
-        """
+        """Return the file that the hook is written into, links not followed."""
         return (
             project / self.project_file
             if scope == "project"
@@ -228,11 +201,7 @@ UNPINNABLE: Final[Mapping[str, str]] = {
 
 
 def agent_named(name: str) -> Agent:
-    """Return the agent of a name.
-
-    Raises:
-        PinInstallError: the agent is unknown, or has no hook that can hold a pin.
-    """
+    """Return the agent of a name."""
     if name in UNPINNABLE:
         raise PinInstallError(f"{UNPINNABLE[name]}; {PROXY}")
     if name not in AGENTS:

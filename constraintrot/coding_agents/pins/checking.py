@@ -25,41 +25,28 @@ _SECONDS: Final = 30
 
 @dataclass
 class Health:
-    """The state of a pin.
-
-    Attributes:
-        agent, title, scope, project, settings: the pin.
-        applies: whether the agent reads these settings in the given folder.
-        text: the text that the hook hands out; empty if it hands out nothing.
-        hook_answers: whether the hook handed out every policy, word for word.
-        blocks: names of the policies.
-        revision: of the list; 0 if it cannot be read.
-        signed: name, repository, revision and key of the signed list; None for another source.
-        says: sentences for the user about parts in order.
-        faults: sentences for the user about faults.
-    """
+    """The state of a pin; ``says`` and ``faults`` are sentences for the user."""
 
     agent: str
     title: str
     scope: str
     project: str | None
     settings: str
-    applies: bool
-    text: str = ""
-    hook_answers: bool = False
+    applies: bool  # whether the agent reads these settings in the given folder
+    text: str = ""  # what the hook hands out; empty if nothing
+    hook_answers: bool = False  # whether it handed out every policy, word for word
     blocks: list[str] = field(default_factory=list[str])
-    revision: int = 0
+    revision: int = 0  # of the list; 0 if it cannot be read
+    # Name, repository, revision and key of the signed list; None for another source.
     signed: dict[str, Any] | None = None
     says: list[str] = field(default_factory=list[str])
     faults: list[str] = field(default_factory=list[str])
 
     def facts(self) -> dict[str, Any]:
-        """Return the state as plain data, without the text."""
         return {name: value for name, value in vars(self).items() if name != "text"}
 
 
 def health(record: Record, here: Path) -> Health:
-    """Check a pin's files, and run its hook."""
     pin = record.pin
     own = record.project if pin.scope == "project" else None
     state = Health(
@@ -244,15 +231,10 @@ def _tell_receipts(state: Health, receipts: Receipts) -> None:
 
 @dataclass(frozen=True)
 class Receipts:
-    """The receipts of a pin's hook: one for each text that it handed out.
+    """The receipts of a pin's hook: one for each text that it handed out."""
 
-    Attributes:
-        kept: the receipts with a seal by the pin's key, oldest first.
-        forged: numbers, from 1, of the lines without a valid seal.
-    """
-
-    kept: tuple[dict[str, Any], ...]
-    forged: tuple[int, ...]
+    kept: tuple[dict[str, Any], ...]  # the receipts with a seal by the pin's key, oldest first
+    forged: tuple[int, ...]  # numbers, from 1, of the lines without a valid seal
 
 
 def read_receipts(folder: Path) -> Receipts:

@@ -48,25 +48,17 @@ Kind: TypeAlias = Literal["rules", "seeds", "signed", "repository"]
 
 @dataclass(frozen=True)
 class Source:
-    """The location of the rules.
+    """The location of the rules."""
 
-    Attributes:
-        kind: ``rules``, one file of any kind; ``seeds``, a folder of seed files; ``signed``, a
-            signed list without a repository; or ``repository``, a repository's signed list.
-        path: absolute.
-        signer: name and owner of the installed signed list; None accepts any trusted one.
-    """
-
+    # ``rules``, one file of any kind; ``seeds``, a folder of seed files; ``signed``, a signed list
+    # without a repository; or ``repository``, a repository's signed list.
     kind: Kind
     path: Path
+    # Name and owner of the installed signed list; None accepts any trusted one.
     signer: tuple[str, str] | None = None
 
     def files(self) -> list[Path]:
-        """Return the files that hold the rules.
-
-        Raises:
-            PinInstallError: the path is missing, or is a folder instead of a file or vice versa.
-        """
+        """Return the files that hold the rules."""
         if self.kind != "seeds" and self.path.is_dir():
             seeds = "; name it with --seeds" if self.kind == "rules" else ", not a signed list"
             raise PinInstallError(f"{self.path} is a folder{seeds}")
@@ -80,10 +72,8 @@ class Source:
 def registry_of(source: Source, pins: Path, note: bool = False) -> tuple[Registry, PinList | None]:
     """Return a registry with all rules of a source pinned, and the signed list if it is one.
 
-    Args:
-        source: the rules.
-        pins: the folder of all pins, which has the record of trusted owners.
-        note: whether the revision of a signed list is noted as seen.
+    ``pins`` is the folder of all pins, which has the record of trusted owners; ``note`` records the
+    revision of a signed list as seen.
 
     Raises:
         OlderListError: a later revision of a signed list was accepted before.
@@ -120,19 +110,10 @@ def compile_rules(
 ) -> dict[str, Any]:
     """Compile a source into the data that the hook reads.
 
-    Args:
-        folder: of the pin, with earlier compiled data, if any.
-        source: the rules.
-        key: of the folder.
-        longest: most bytes that the agent hands to its model whole.
-        heading: the line above the rules. ``@NAME@`` in it is the list's name, and
-            ``@REVISION@`` its revision: agents drop a text that they were handed before, so
-            rules that return after a change need a new text.
-        named: the list's name, and what the hook of another scope has to know about it.
-        note: whether the revision of a signed list is noted as seen.
-
-    Raises:
-        ConstraintRotError: the source cannot be used, or is too long.
+    The agent hands at most ``longest`` bytes to its model whole. ``@NAME@`` in the heading is the
+    list's name, and ``@REVISION@`` its revision: agents drop a text that they were handed before, so
+    rules that return after a change need a new text. ``named`` is what the hook of another scope has
+    to know about the list.
     """
     # Digests before parsing: a change in between is then compiled at the next call.
     files = source.files()
@@ -190,18 +171,12 @@ def compile_rules(
 
 
 def write_compiled(folder: Path, compiled: dict[str, Any]) -> None:
-    """Write compiled data where the hook reads it.
-
-    Raises:
-        PinInstallError: the file cannot be written.
-    """
     data = json.dumps(compiled, ensure_ascii=True, indent=1).encode("ascii")
     replace(folder / "compiled.json", data, PinInstallError)
     (folder / FAULT_FILE).unlink(missing_ok=True)
 
 
 def read_compiled(folder: Path) -> dict[str, Any]:
-    """Read the compiled data of the hook."""
     compiled = _before(folder)
     if compiled.get("version") != _VERSION:
         raise PinInstallError(f"{folder / 'compiled.json'} is missing or damaged; install again")
@@ -209,7 +184,6 @@ def read_compiled(folder: Path) -> dict[str, Any]:
 
 
 def source_of(compiled: dict[str, Any]) -> Source:
-    """Return the source that was compiled."""
     # A repository's list is identified by its place: the user may trust another owner there.
     signed = compiled.get("signed") if compiled["kind"] == "signed" else None
     signer = (signed["name"], signed["owner"]) if signed else None

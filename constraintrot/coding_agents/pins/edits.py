@@ -34,25 +34,16 @@ _UNKNOWN: Final = "unknown"
 
 @dataclass
 class Edit:
-    """The planned change of one file.
+    """The planned change of one file."""
 
-    Attributes:
-        now: the file before the change.
-        base: its bytes without our part; None for no file.
-        wanted: its bytes with our part; None to remove our part.
-        noted: the file's entry in the record.
-        notes: remarks for the user.
-    """
-
-    now: FileState
-    base: bytes | None
-    wanted: bytes | None
-    noted: dict[str, Any]
-    notes: list[str]
+    now: FileState  # the file before the change
+    base: bytes | None  # its bytes without our part; None for no file
+    wanted: bytes | None  # its bytes with our part; None to remove our part
+    noted: dict[str, Any]  # the file's entry in the record
+    notes: list[str]  # remarks for the user
 
     @classmethod
     def planned(cls, folder: Path, target: Target, files: Sequence[dict[str, Any]]) -> Edit:
-        """Plan the edit of a target's file."""
         now = read_file(target.path)
         noted = next((one for one in files if one["path"] == str(target.path)), unrecorded(target))
         try:
@@ -105,7 +96,6 @@ class Edit:
             write_file(state, data)
 
     def diff(self) -> str:
-        """Return the change to the file as a unified diff."""
         return diff(self.now.path, self.now.data, self.data)
 
 

@@ -20,9 +20,7 @@ class PinInstallError(ConstraintRotError, RuntimeError):
 class OlderListError(PinInstallError):
     """A signed list is older than one that was accepted before on this machine.
 
-    Args:
-        message: the reason.
-        newest: owner and revision of the list that was accepted before.
+    ``newest`` is the owner and the revision of the list that was accepted before.
     """
 
     def __init__(self, message: str, newest: tuple[str, int]) -> None:
@@ -41,18 +39,11 @@ _MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class FileState:
-    """The state of a file.
+    """The state of a file."""
 
-    Attributes:
-        path: as the agent names it.
-        real: the file itself, if the path is a link.
-        data: its bytes; None if there is no file.
-        mode: of the file.
-    """
-
-    path: Path
-    real: Path
-    data: bytes | None
+    path: Path  # as the agent names it
+    real: Path  # the file itself, if the path is a link
+    data: bytes | None  # its bytes; None if there is no file
     mode: int
 
     @property
@@ -65,7 +56,6 @@ class FileState:
 
     @property
     def marked(self) -> bool:
-        """Whether the file begins with a byte order mark."""
         return (self.data or b"").startswith(_MARK)
 
     def encoded(self, text: str) -> bytes:
@@ -74,11 +64,7 @@ class FileState:
 
 
 def read_file(path: Path) -> FileState:
-    """Read a file of the user's, following links.
-
-    Raises:
-        PinInstallError: it is a dangling link, not a regular file, or cannot be read.
-    """
+    """Read a file of the user's, following links."""
     real = Path(os.path.realpath(path))
     if not os.path.lexists(real):
         if os.path.lexists(path):
@@ -93,11 +79,7 @@ def read_file(path: Path) -> FileState:
 
 
 def check_writable(state: FileState) -> None:
-    """Check that a file can be changed.
-
-    Raises:
-        PinInstallError: the file or its folder may not be written.
-    """
+    """Check that a file can be changed."""
     if state.data is not None and not (state.mode & 0o222 and os.access(state.real, os.W_OK)):
         raise PinInstallError(f"{state.path} is read-only; make it writable, or name another scope")
     folder = next(parent for parent in state.real.parents if parent.exists())
@@ -106,11 +88,7 @@ def check_writable(state: FileState) -> None:
 
 
 def make_folder(folder: Path, mode: int = 0o777) -> None:
-    """Make a folder and its missing parents.
-
-    Raises:
-        PinInstallError: the folder cannot be made.
-    """
+    """Make a folder and its missing parents."""
     try:
         folder.mkdir(mode=mode, parents=True, exist_ok=True)
     except OSError as error:
@@ -120,9 +98,7 @@ def make_folder(folder: Path, mode: int = 0o777) -> None:
 def write_file(state: FileState, data: bytes) -> None:
     """Replace a file whole, keeping its mode, and make its folders.
 
-    Raises:
-        PinInstallError: the file was changed since it was read, or cannot be written; it is then
-            left alone.
+    A file that was changed since it was read is refused.
     """
     make_folder(state.real.parent)
     if read_file(state.path).data != state.data:

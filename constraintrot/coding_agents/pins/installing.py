@@ -1,4 +1,4 @@
-"""Putting a pin into an agent's settings, and taking it out of them again.
+"""Putting a pin into an agent's settings, taking it out again, and exporting its rules.
 
 A pin's files are in one folder below the user's data: the hook, the compiled rules, the
 key of the receipts, a backup of the settings, and ``install.json``, the record of the
@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from constraintrot.coding_agents.pins import hook, targets
+from constraintrot.coding_agents.pins import hook, owners, targets
 from constraintrot.coding_agents.pins.compiled import (
     HEADING,
     Source,
     compile_rules,
     read_compiled,
+    registry_of,
     source_of,
     write_compiled,
 )
@@ -37,9 +38,11 @@ from constraintrot.coding_agents.pins.record import (
     Record,
     pins_folder,
     read_record,
+    records,
     write_record,
 )
-from constraintrot.defenses.operator.pin_list import LARGEST, looks_signed
+from constraintrot.defenses.operator import OperatorError, PinList, SigningKey
+from constraintrot.defenses.operator.pin_list import LARGEST, looks_signed, read_list
 from constraintrot.errors import ConstraintRotError
 from constraintrot.files import LONGEST_WAIT, held, replace
 
@@ -48,21 +51,14 @@ _KEY_BYTES: Final = 32
 
 @dataclass(frozen=True)
 class Change:
-    """The changes that a command made, or would make.
+    """The changes that a command made, or would make."""
 
-    Attributes:
-        diffs: one for each changed file of the user's; empty if none changes.
-        notes: what the user should know, a sentence each.
-        folder: of the pin.
-    """
-
-    diffs: list[str]
-    notes: list[str]
+    diffs: list[str]  # one for each changed file of the user's; empty if none changes
+    notes: list[str]  # what the user should know, a sentence each
     folder: Path
 
     @classmethod
     def of(cls, edits: list[Edit], folder: Path) -> Self:
-        """Collect the changes of edits."""
         diffs = [shown for edit in edits if (shown := edit.diff())]
         return cls(diffs, [note for edit in edits for note in edit.notes], folder)
 
@@ -77,15 +73,8 @@ def install(
 ) -> Change:
     """Put a pin into an agent's settings, or bring an installed pin up to date.
 
-    Args:
-        pin: the pin.
-        source: the rules; None for those of the earlier installation.
-        summarizer: whether to tell the summarizer too, if the agent allows it.
-        dry_run: whether to change nothing.
-        heading: the line above the rules.
-
-    Raises:
-        ConstraintRotError: the rules or the settings cannot be used; nothing was changed.
+    Without a ``source`` the rules are those of the earlier installation. After an error nothing was
+    changed.
     """
     if dry_run:
         return _install(pin, source, summarizer, heading, write=False)
@@ -103,9 +92,6 @@ def uninstall(pin: Pin, *, dry_run: bool = False) -> Change:
     """Take a pin out of an agent's settings, and restore them to the byte.
 
     If the user changed them meanwhile, only our part is removed.
-
-    Raises:
-        PinInstallError: there is no such pin, or a file cannot be read or written.
     """
     if dry_run:
         return _uninstall(pin, write=False)
@@ -207,3 +193,59 @@ def _locked(home: Path | None) -> Iterator[None]:
     make_folder(folder, 0o700)
     with held(folder / "lock", PinInstallError):
         yield
+
+
+def export(
+    source: Source, out: Path, key: SigningKey, repository: str | None, folder: Path
+) -> tuple[PinList, bool]:
+    """Write a source as a signed list, and trust it on this machine.
+
+    An existing list gets its next revision; it stays as it is if the pins are the same.
+
+    Returns:
+        The list, and whether it was written.
+    """
+    registry, _ = registry_of(source, folder)
+    name = repository.rpartition("/")[2] if repository else out.name.partition(".")[0]
+    made = PinList.of(registry, key.public, name=name, repository=repository, revision=1)
+    before = _before(out, made)
+    seen = owners.seen_revision(out, made, folder)
+    if before is not None and before.pins == made.pins and before.revision >= seen:
+        made, changed = before, False
+    else:
+        last = max(seen, before.revision if before else 0)
+        made = made.model_copy(update={"revision": last + 1})
+        make_folder(out.parent)
+        replace(out, made.signed(key).encode("ascii"), PinInstallError, mode=None)
+        changed = True
+    owners.trust(out, made, repository, folder)
+    return made, changed
+
+
+def installed_source(project: Path | None) -> Source:
+    """Return the source of the pinned rules: a project's, or the user's."""
+    found = {
+        source_of(read_compiled(one.pin.folder))
+        for one in records()
+        if one.scope == ("project" if project else "user")
+        and (project is None or Path(one.project) == project)
+    }
+    if len(found) != 1 or (source := found.pop()).kind == "repository":
+        raise PinInstallError("name the rules to export with --rules FILE or --seeds DIR")
+    return source
+
+
+def _before(out: Path, made: PinList) -> PinList | None:
+    if not out.exists():
+        return None
+    try:
+        before = read_list(out)
+    except OperatorError as error:
+        raise PinInstallError(f"{error}; move it away, or name another file") from None
+    mine = (made.owner, made.name, made.repository)
+    if (before.owner, before.name, before.repository) != mine:
+        raise PinInstallError(
+            f"{out} is the list {before.name!r} of key {before.key.id}; move it away, or name"
+            " another file"
+        )
+    return before

@@ -26,30 +26,19 @@ class JsonError(ValueError):
 
 @dataclass
 class Node:
-    """A value.
+    """A value."""
 
-    Attributes:
-        start: position of its first character.
-        end: position behind its last character.
-        kind: ``object``, ``array`` or ``other``.
-        value: the value of the kind ``other``.
-        members: keys and values of an object.
-        items: items of an array.
-        comma: whether a comma follows the last child.
-        beyond: for the outermost value, extensions of strict JSON and the first line of each.
-    """
-
-    start: int
-    end: int = -1
-    kind: str = "other"
+    start: int  # position of its first character
+    end: int = -1  # position behind its last character
+    kind: str = "other"  # ``object``, ``array`` or ``other``
     value: object = None
     members: list[tuple[Key, Node]] = field(default_factory=list)
     items: list[Node] = field(default_factory=list)
-    comma: bool = False
+    comma: bool = False  # whether a comma follows the last child
+    # For the outermost value, extensions of strict JSON and the first line of each.
     beyond: dict[Beyond, int] = field(default_factory=dict)
 
     def get(self, key: str) -> Node | None:
-        """Return the value of a key, or None."""
         return next((value for name, value in self.members if name.text == key), None)
 
     def children(self) -> list[tuple[int, int]]:
@@ -68,18 +57,12 @@ class Node:
 
 @dataclass(frozen=True)
 class Key:
-    """A key of an object, and where it starts."""
-
     text: str
     start: int
 
 
 def parse(text: str) -> Node:
-    """Return the tree of a text.
-
-    Raises:
-        JsonError: it is not JSON, has a key twice in one object, or is too deep.
-    """
+    """Return the tree of a text; a key twice in one object is an error too."""
     parser = _Parser(text)
     node = parser.value(parser.blank(0), 0)
     if (end := parser.blank(node.end)) != len(text):

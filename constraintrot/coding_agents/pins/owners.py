@@ -34,25 +34,15 @@ _REMOTE: Final = re.compile(
 
 @dataclass(frozen=True)
 class Trusted:
-    """A list whose owner the user trusts.
+    """A list whose owner the user trusts."""
 
-    Attributes:
-        place: the repository's folder; None for a list without a repository.
-        repository: the repository that the list is signed for.
-        origin: git's origin of the clone when the owner was trusted.
-        name: of the list.
-        owner: the public key, hex.
-        revision: the highest that was seen.
-        digest: of the list of that revision.
-    """
-
-    place: str | None
-    repository: str | None
-    origin: str | None
+    place: str | None  # the repository's folder; None for a list without a repository
+    repository: str | None  # the repository that the list is signed for
+    origin: str | None  # git's origin of the clone when the owner was trusted
     name: str
-    owner: str
-    revision: int
-    digest: str
+    owner: str  # the public key, hex
+    revision: int  # the highest that was seen
+    digest: str  # of the list of that revision
 
     def was_compiled(self, compiled: Mapping[str, Any]) -> bool:
         """Return whether a pin's compiled rules are of this list, under any path to it."""
@@ -70,11 +60,7 @@ class Trusted:
 
 
 def place_of(file: Path, found: PinList) -> str | None:
-    """Return the folder that a list counts in; None for a list without a repository.
-
-    Raises:
-        ScopeError: a repository's list is not at ``IN_REPOSITORY``.
-    """
+    """Return the folder that a list counts in; None for a list without a repository."""
     if found.repository is None:
         return None
     if file.parts[-2:] != IN_REPOSITORY.parts:
@@ -88,11 +74,7 @@ def place_of(file: Path, found: PinList) -> str | None:
 def accepted(file: Path, *, in_repository: bool, folder: Path, note: bool = True) -> PinList:
     """Return the list of a signed file whose owner is trusted for it.
 
-    Args:
-        file: absolute.
-        in_repository: whether the list has to be a repository's.
-        folder: of all pins.
-        note: whether to record a higher revision as seen.
+    ``note`` records a higher revision as seen.
 
     Raises:
         OperatorError: the file was changed, or its owner is not trusted for it.
@@ -113,10 +95,7 @@ def accepted(file: Path, *, in_repository: bool, folder: Path, note: bool = True
 def identity(file: Path, found: PinList, repository: str | None) -> tuple[str | None, str | None]:
     """Return the folder that a list counts in, and the origin of the repository there.
 
-    Args:
-        file: of the list.
-        found: the list.
-        repository: the repository as the user names it; None for git's origin.
+    ``repository`` is the repository as the user names it; None for git's origin.
     """
     place = place_of(file, found)
     origin = origin_of(Path(place)) if place else None
@@ -150,9 +129,6 @@ def revoke(file: Path, folder: Path) -> list[Trusted]:
     """End the trust in the owner of a list; return the removed entries.
 
     A repository's list is identified by its place, so its file may be damaged or gone.
-
-    Raises:
-        OperatorError: the file is not in a trusted place, and cannot be read.
     """
     place = str(file.parent.parent.resolve()) if file.parts[-2:] == IN_REPOSITORY.parts else None
     with _kept(folder) as kept:

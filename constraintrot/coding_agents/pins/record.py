@@ -21,28 +21,19 @@ _VERSION: Final = 1
 
 @dataclass(frozen=True)
 class Pin:
-    """A pin for one agent in one scope.
-
-    Attributes:
-        agent: the agent.
-        scope: ``user`` or ``project``.
-        project: the project's folder; for the scope ``user``, the command's working folder.
-        home: a throw-away home for a trial; None for the user's own.
-    """
+    """A pin for one agent in one scope."""
 
     agent: Agent
     scope: Scope
-    project: Path
-    home: Path | None = None
+    project: Path  # the project's folder; for the scope ``user``, the command's working folder
+    home: Path | None = None  # a throw-away home for a trial; None for the user's own
 
     @property
     def settings(self) -> Path:
-        """The file that the hook is written into."""
         return self.agent.settings(self.scope, self.project, self.home)
 
     @property
     def folder(self) -> Path:
-        """The folder of the pin's own files."""
         name = sha256(os.fsencode(self.settings)).hexdigest()[:12]
         return pins_folder(self.home) / f"{self.agent.name}-{self.scope}-{name}"
 
@@ -70,25 +61,19 @@ class Pin:
 
 @dataclass
 class Record:
-    """The changes to the user's files, as ``install.json`` records them.
-
-    Attributes:
-        agent, scope, project: the pin's.
-        summarizer: whether the summarizer is told too.
-        files: an entry for each file, as ``edits`` describes.
-        folder: the folder that the record was read from; None for a new record.
-    """
+    """The changes to the user's files, as ``install.json`` records them."""
 
     agent: str
     scope: Scope
     project: str
-    summarizer: bool = False
+    summarizer: bool = False  # whether the summarizer is told too
+    # An entry for each file, as ``edits`` describes.
     files: list[dict[str, Any]] = field(default_factory=list)
+    # The folder that the record was read from; None for a new record.
     folder: Path | None = field(default=None, compare=False)
 
     @property
     def pin(self) -> Pin:
-        """The pin of this record."""
         return Pin(agent_named(self.agent), self.scope, Path(self.project))
 
     def applies(self, here: Path) -> bool:
@@ -115,7 +100,6 @@ def pins_folder(home: Path | None = None) -> Path:
 
 
 def records() -> list[Record]:
-    """Return the records of all of this user's installations, sorted by folder."""
     return [
         record
         for folder in sorted(pins_folder().glob("*-*-*"))
@@ -124,13 +108,7 @@ def records() -> list[Record]:
 
 
 def together(record: Record, known: Sequence[Record], here: Path) -> list[Record]:
-    """Return the pins of an agent that are in force together with one of them, the user's first.
-
-    Args:
-        record: a pin.
-        known: all pins.
-        here: the agent's working folder, used for a pin of the user's.
-    """
+    """Return the pins of an agent that are in force together with one of them, the user's first."""
     project = Path(record.project) if record.scope == "project" else here
     found = [
         one
@@ -158,11 +136,6 @@ def read_record(folder: Path) -> Record | None:
 
 
 def write_record(folder: Path, record: Record) -> None:
-    """Write a record into a pin's folder.
-
-    Raises:
-        PinInstallError: the file cannot be written.
-    """
     kept = {"version": _VERSION, **vars(record)}
     del kept["folder"]
     data = json.dumps(kept, indent=1).encode()

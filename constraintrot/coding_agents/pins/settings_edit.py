@@ -30,10 +30,6 @@ Entry = Mapping[str, object]
 def with_hooks(text: str, entries: Mapping[str, Entry]) -> str:
     """Return a settings file's text with one more entry for each event.
 
-    Args:
-        text: JSON, perhaps with comments; blank for a file without settings.
-        entries: by event.
-
     Raises:
         PinInstallError: the text is not a JSON object, has hooks of another shape, or cannot
             be changed without changing something else.
@@ -58,16 +54,7 @@ def with_hooks(text: str, entries: Mapping[str, Entry]) -> str:
 
 
 def with_value(text: str, keys: Sequence[str], value: object) -> str:
-    """Return a settings file's text with one value changed, or added.
-
-    Args:
-        text: as in ``with_hooks``; a byte order mark stays.
-        keys: the path to the value, through objects.
-        value: the new one.
-
-    Raises:
-        PinInstallError: the text is not a JSON object.
-    """
+    """Return a settings file's text with one value changed, or added; a byte order mark stays."""
     mark, text = text[: text.startswith("\ufeff")], text.removeprefix("\ufeff")
     node = _root(text := text if text.strip() else "{}")
     for at, key in enumerate(keys, start=1):
@@ -84,11 +71,7 @@ def with_value(text: str, keys: Sequence[str], value: object) -> str:
 
 
 def check_dialect(state: FileState, agent: Agent) -> None:
-    """Check that an agent reads its settings file, and the user's hooks beside ours.
-
-    Raises:
-        PinInstallError: it would ignore the file, or the user's hooks.
-    """
+    """Check that an agent reads its settings file, and the user's hooks beside ours."""
     beyond = dict(_root(state.text).beyond) if state.text.strip() else {}
     if state.marked:
         beyond["byte order mark"] = 1
@@ -119,11 +102,7 @@ def _check_form(root: Mapping[str, Any], agent: Agent) -> None:
 
 
 def created_by(text: str, entries: Mapping[str, Entry]) -> list[str]:
-    """Return the keys that ``with_hooks`` has to create in a text: events, and ``hooks`` itself.
-
-    Raises:
-        PinInstallError: the text is not a JSON object.
-    """
+    """Return the keys that ``with_hooks`` has to create in a text: events, and ``hooks`` itself."""
     hooks = _root(text).get("hooks") if text.strip() else None
     made = [] if hooks is not None else ["hooks"]
     return made + [event for event in entries if hooks is None or hooks.get(event) is None]
@@ -132,12 +111,8 @@ def created_by(text: str, entries: Mapping[str, Entry]) -> list[str]:
 def without_hooks(text: str, command_part: str, created: Collection[str] = ()) -> str:
     """Return the text without the hooks whose command holds ``command_part``.
 
-    Other commands in the same entry stay.
-
-    Args:
-        text: of the settings file.
-        command_part: a text that only our commands hold.
-        created: the events, and perhaps ``hooks``, to remove too if they are then empty.
+    Other commands in the same entry stay. Of ``created`` (events, and perhaps ``hooks``), those that
+    are then empty are removed too.
     """
     if not text.strip():
         return text
@@ -156,11 +131,7 @@ def without_hooks(text: str, command_part: str, created: Collection[str] = ()) -
 
 
 def holds_hooks(text: str, entries: Mapping[str, Entry]) -> bool:
-    """Return whether a settings file's text holds all entries unchanged.
-
-    Raises:
-        PinInstallError: the text is not a JSON object.
-    """
+    """Return whether a settings file's text holds all entries unchanged."""
     hooks = _root(text).get("hooks") if text.strip() else None
     for event, entry in entries.items():
         events = hooks.get(event) if hooks is not None else None
@@ -170,18 +141,13 @@ def holds_hooks(text: str, entries: Mapping[str, Entry]) -> bool:
 
 
 def plain(node: Node) -> object:
-    """Return a node's value as Python data."""
     if node.kind == "object":
         return {key.text: plain(value) for key, value in node.members}
     return [plain(item) for item in node.items] if node.kind == "array" else node.value
 
 
 def root_of(text: str) -> object:
-    """Return the whole value without comments; an empty object for a blank text.
-
-    Raises:
-        PinInstallError: the text is not a JSON object.
-    """
+    """Return the whole value without comments; an empty object for a blank text."""
     return plain(_root(text)) if text.strip() else {}
 
 

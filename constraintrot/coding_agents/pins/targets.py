@@ -41,29 +41,18 @@ _OURS: Final = re.compile(
 
 @dataclass(frozen=True)
 class Target:
-    """Our part of one file.
-
-    Attributes:
-        kind: of the change.
-        path: of the file.
-        part: a text that only our part of the file holds, also if it is from another machine or
-            folder, or of a pin whose own folder was lost.
-        value: the entries by event, or the text.
-        agent: whose file it is.
-    """
+    """Our part of one file."""
 
     kind: Kind
     path: Path
+    # A text that only our part of the file holds, also if it is from another machine or folder, or
+    # of a pin whose own folder was lost.
     part: str
-    value: Any
+    value: Any  # the entries by event, or the text
     agent: Agent
 
     def put_into(self, state: FileState) -> tuple[bytes, list[str]]:
-        """Return the file's bytes with our part, and the keys created for it.
-
-        Raises:
-            PinInstallError: the agent would not read the file.
-        """
+        """Return the file's bytes with our part, and the keys created for it."""
         if self.kind == "hooks":
             settings_edit.check_dialect(state, self.agent)
             created = settings_edit.created_by(state.text, self.value)
@@ -78,11 +67,7 @@ class Target:
 def of(
     agent: Agent, settings: Path, folder: Path, compiled: Mapping[str, Any], summarizer: bool
 ) -> list[Target]:
-    """Return the changes to an agent's files.
-
-    Raises:
-        PinInstallError: the agent has no way to tell its summarizer.
-    """
+    """Return the changes to an agent's files."""
     if summarizer and agent.name not in ("codex", "opencode"):
         raise PinInstallError(
             f"{agent.title} has no setting that tells its summarizer something; leave"
@@ -102,11 +87,7 @@ def of(
 
 
 def without(kind: Kind, state: FileState, part: str, created: Collection[str]) -> bytes | None:
-    """Return the bytes without our part of a file that the user has changed since.
-
-    Raises:
-        PinInstallError: the agent would not read the file.
-    """
+    """Return the bytes without our part of a file that the user has changed since."""
     if state.data is None:
         return None
     if kind == "plugin":
@@ -118,11 +99,7 @@ def without(kind: Kind, state: FileState, part: str, created: Collection[str]) -
 
 
 def command(agent: Agent, event: str, hook: str) -> str:
-    """Return the shell command that starts the hook, or prints a warning if that fails.
-
-    Raises:
-        PinInstallError: a path has characters that agents replace before the shell sees them.
-    """
+    """Return the shell command that starts the hook, or prints a warning if that fails."""
     for path in (sys.executable, hook):
         if "$" in path or not path.isprintable():
             raise PinInstallError(f"the path {path!a} holds a character that agents replace")
@@ -168,7 +145,6 @@ def _with_prompt(text: str, prompt: str) -> str:
 
 
 def toml_of(text: str) -> dict[str, Any]:
-    """Return a TOML text's value."""
     # The time to parse a dotted key grows with the square of its parts.
     if _LONG_KEY.search(text):
         raise PinInstallError("it has a key of more than 64 parts")

@@ -32,7 +32,6 @@ class Place:
         return [path for path in files if path.exists()]
 
     def write(self, path: Path, text: str) -> None:
-        """Write a file, and make its folder."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
@@ -55,21 +54,14 @@ class Started:
 
 @dataclass(frozen=True)
 class Driver:
-    """The start and the turns of one agent.
+    """The start and the turns of one agent."""
 
-    Attributes:
-        prepare: writes the settings that override the user's.
-        turn: a turn's arguments, from those of every call, the text, and whether it continues.
-        compact: the user's text that compacts; empty if a full context does.
-        used: tokens that a full context reports.
-        call: a tool that the model calls at the full turn, for an agent that compacts only
-            within a turn.
-    """
-
-    prepare: Callable[[Place], Started]
+    prepare: Callable[[Place], Started]  # writes the settings that override the user's
+    # A turn's arguments, from those of every call, the text, and whether it continues.
     turn: Callable[[Sequence[str], str, bool], list[str]]
-    compact: str = ""
-    used: int = 0
+    compact: str = ""  # the user's text that compacts; empty if a full context does
+    used: int = 0  # tokens that a full context reports
+    # A tool that the model calls at the full turn, for an agent that compacts only within a turn.
     call: tuple[str, dict[str, Any]] | None = None
 
 

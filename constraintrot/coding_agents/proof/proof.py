@@ -40,36 +40,25 @@ _CHILD: Final = (
 
 @dataclass
 class Proof:
-    """The outcome of a play.
-
-    Attributes:
-        agent: the agent's name.
-        version: of the program that was played; empty if unknown.
-        untrusted: why the agent does not run the hooks in the user's setup; empty if it does.
-        compacted: number of the request for a summary, from 1; None if there was none.
-        after: number of the first turn's request after it.
-        roles: the roles in that request that hold the whole policies.
-        verbatim: whether they are there to the letter; otherwise with HTML's angle brackets.
-        first_turn: whether that request still has the marker of the first turn.
-        summarizer: whether the request for the summary held the policies.
-        amended: roles that hold the new rule in the first request after the amendment.
-        requests: number of requests.
-        problem: a fault during the play; empty if there was none.
-        seconds: duration of the play.
-    """
+    """The outcome of a play."""
 
     agent: str
-    version: str = ""
+    version: str = ""  # of the program that was played; empty if unknown
+    # Why the agent does not run the hooks in the user's setup; empty if it does.
     untrusted: str = ""
+    # Number of the request for a summary, from 1; None if there was none.
     compacted: int | None = None
-    after: int | None = None
+    after: int | None = None  # number of the first turn's request after it
+    # The roles in that request that hold the whole policies.
     roles: list[str] = field(default_factory=list[str])
+    # Whether they are there to the letter; otherwise with HTML's angle brackets.
     verbatim: bool = False
-    first_turn: bool = False
-    summarizer: bool = False
+    first_turn: bool = False  # whether that request still has the marker of the first turn
+    summarizer: bool = False  # whether the request for the summary held the policies
+    # Roles that hold the new rule in the first request after the amendment.
     amended: list[str] = field(default_factory=list[str])
     requests: int = 0
-    problem: str = ""
+    problem: str = ""  # a fault during the play; empty if there was none
     seconds: float = 0.0
 
     @property
@@ -79,7 +68,6 @@ class Proof:
 
     @property
     def played(self) -> str:
-        """The agent, its version, and the version that was tried."""
         package = AGENTS[self.agent].package
         if self.version == package.version:
             return f"{package.title} {self.version}, the version that was tried"
@@ -87,7 +75,6 @@ class Proof:
         return f"{package.title} {version} (tried: {package.version})"
 
     def lines(self) -> list[str]:
-        """Return the outcome as lines of text."""
         if self.untrusted:
             return [f"NOT IN FORCE in {self.played}: {AGENTS[self.agent].by_hand}"]
         if self.problem and not self.held:
@@ -117,16 +104,7 @@ class Proof:
 
 
 def prove(records: Sequence[Record], program: Path, *, network: bool = False) -> Proof:
-    """Play a compaction in an agent, in a copy of the user's settings.
-
-    Args:
-        records: the pins of one agent that are in force together, the user's first.
-        program: the agent's program.
-        network: whether to use this machine's network if it cannot be taken away.
-
-    Raises:
-        PinInstallError: the system cannot keep the agent from the network.
-    """
+    """Play a compaction in an agent, in a copy of the user's settings."""
     agent, isolated = records[-1].agent, without_network()
     if isolated is None and not network:
         raise PinInstallError(
@@ -166,7 +144,6 @@ def main(arguments: list[str]) -> int:
 
 
 def play(program: str, folder: Path) -> Proof:
-    """Play in a staged folder."""
     started, plan = time.monotonic(), Plan.read(folder)
     proof, home = Proof(plan.agent), folder / "home"
     said = VERSION.search(

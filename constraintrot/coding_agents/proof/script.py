@@ -24,8 +24,6 @@ _USED: Final = 1000
 
 @dataclass(frozen=True)
 class Heard:
-    """A request that the script answered."""
-
     said: tuple[Said, ...]
     tools: tuple[str, ...]
     summary: bool
@@ -36,30 +34,22 @@ class Heard:
         return [one.role for one in self.said for _ in range(unescaped(one.text).count(sought))]
 
     def verbatim(self, text: str) -> bool:
-        """Return whether the request contains a text verbatim."""
         return any(text in one.text for one in self.said)
 
 
 @dataclass
 class Script:
-    """A model that compacts an agent once.
+    """A model that compacts an agent once."""
 
-    Attributes:
-        full: the turn at which the reply reports a full context.
-        used: tokens that this reply reports.
-        call: a tool to call at that turn, for agents that compact only within a turn.
-        requests: the requests so far.
-    """
-
-    full: str = ""
-    used: int = _USED
+    full: str = ""  # the turn at which the reply reports a full context
+    used: int = _USED  # tokens that this reply reports
+    # A tool to call at that turn, for agents that compact only within a turn.
     call: tuple[str, dict[str, Any]] | None = None
     requests: list[Heard] = field(default_factory=list[Heard])
     _lock: Lock = field(default_factory=Lock)
     _done: bool = False
 
     def ask(self, request: Request) -> Future[Answer]:
-        """Answer and keep a request."""
         done: Future[Answer] = Future()
         done.set_result(self.reply(request))
         return done

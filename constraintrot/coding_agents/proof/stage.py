@@ -36,28 +36,19 @@ _PLAN: Final = "plan.json"
 
 @dataclass(frozen=True)
 class Plan:
-    """The texts to look for, and their places.
-
-    Attributes:
-        agent: the agent's name.
-        texts: the text that each pin's hook hands out.
-        rules: the copy of the rules that is amended.
-        kind: of these rules.
-        trust: for Codex, a copy of the user's folder and the project, with which Codex is asked
-            whether it trusts the hooks; otherwise empty.
-        hooks: for each pin, a text that its hook's command holds.
-    """
+    """The texts to look for, and their places."""
 
     agent: str
-    texts: list[str]
-    rules: str
+    texts: list[str]  # the text that each pin's hook hands out
+    rules: str  # the copy of the rules that is amended
     kind: str
+    # For Codex, a copy of the user's folder and the project, with which Codex is asked whether it
+    # trusts the hooks; otherwise empty.
     trust: tuple[str, str] | tuple[()] = ()
-    hooks: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()  # for each pin, a text that its hook's command holds
 
     @classmethod
     def read(cls, folder: Path) -> Plan:
-        """Read the plan in a staged folder."""
         return cls(**json.loads((folder / _PLAN).read_text(encoding="utf-8")))
 
     def amend(self) -> None:
@@ -70,14 +61,9 @@ class Plan:
 
 
 def stage(records: Sequence[Record], folder: Path) -> None:
-    """Copy the files of some pins of one agent, and the agent's settings.
+    """Copy the files of pins that are in force together, and the agent's settings.
 
-    Args:
-        records: the pins that are in force together, the user's first.
-        folder: an empty folder, which gets ``home``, ``work`` and the plan.
-
-    Raises:
-        ConstraintRotError: a pin or its rules cannot be read.
+    The empty ``folder`` gets ``home``, ``work`` and the plan. The user's pin comes first.
     """
     agent = records[-1].pin.agent
     home, work = folder / "home", folder / "work"
@@ -181,15 +167,7 @@ def untrusted(
 ) -> str | None:
     """Return why Codex does not run the hooks; None if all of them are trusted.
 
-    Args:
-        program: Codex's program.
-        project: the working folder.
-        variables: the environment, including ``CODEX_HOME``.
-        parts: for each pin, a text that its hooks' commands hold.
-        events: the number of hooks of a pin.
-
-    Raises:
-        OSError: Codex could not be asked.
+    ``parts`` has, for each pin, a text that its hooks' commands hold; a pin has ``events`` hooks.
     """
     hooks = _listed(program, project, variables)
     for part in parts:

@@ -105,7 +105,7 @@ def _of_file(path: Path) -> Iterator[Session | Refused]:
     elif head.startswith(_SQLITE):
         yield from _database(path, size)
     elif inspect_messages.is_log(path, head):
-        yield from _by_others(path, partial(_inspect, path, size))
+        yield from _inspect(path, size)
     elif b"\0" in head:
         yield Refused(path, "it is binary, and neither SQLite nor an Inspect log")
     else:
@@ -113,16 +113,9 @@ def _of_file(path: Path) -> Iterator[Session | Refused]:
 
 
 def _inspect(path: Path, size: int) -> Iterator[Session | Refused]:
-    for name, events in inspect_messages.samples(path):
-        yield Session(path, name, "inspect", "Inspect log", size, (), events)
-
-
-def _by_others(
-    path: Path, read: Callable[[], Iterator[Session | Refused]]
-) -> Iterator[Session | Refused]:
-    """Yield the sessions that another package reads; an error of the package refuses the file."""
     try:
-        yield from read()
+        for name, events in inspect_messages.samples(path):
+            yield Session(path, name, "inspect", "Inspect log", size, (), events)
     except Exception as error:
         yield Refused(path, f"it cannot be read: {type(error).__name__}: {error}")
 

@@ -24,7 +24,6 @@ from constraintrot.coding_agents.sessions.tools import Calls
 
 
 def sniff(record: Record) -> bool:
-    """Return whether a record is a trajectory."""
     steps = record.get("steps")
     return isinstance(steps, list) and (
         string(record, "schema_version").startswith("ATIF") or isinstance(record.get("agent"), dict)
@@ -34,13 +33,9 @@ def sniff(record: Record) -> bool:
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
     """Yield the events of trajectories; the line numbers count steps."""
     for _, record in lines:
-        yield Facts(string(record, "session_id"), version=_version(record))
+        agent = (string(record, "agent", "name"), string(record, "agent", "version"))
+        yield Facts(string(record, "session_id"), version=" ".join(filter(None, agent)))
         yield from _steps(record, losses)
-
-
-def _version(record: Record) -> str:
-    agent = at(record, "agent")
-    return " ".join(filter(None, (string(agent, "name"), string(agent, "version"))))
 
 
 def _steps(record: Record, losses: Losses) -> Iterator[Event]:

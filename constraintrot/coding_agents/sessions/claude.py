@@ -41,7 +41,6 @@ _REMINDER = re.compile(r"\s*<system-reminder>.*?</system-reminder>", re.DOTALL)
 
 
 def sniff(record: Record) -> bool:
-    """Return whether a record is of a session of this format."""
     return (
         "sessionId" in record
         and (
@@ -54,7 +53,6 @@ def sniff(record: Record) -> bool:
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """Yield the events of a session."""
     calls = Calls()
     begun = False
     # Keys of the lines since the user's last turn: a turn on an earlier line is after a rewind.

@@ -42,14 +42,12 @@ _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 
 def sniff(record: Record) -> bool:
-    """Return whether a record is of a session of this format."""
     return "payload" in record and record.get("type") in (
         "session_meta", "response_item", "event_msg", "turn_context", "compacted",
     )  # fmt: skip
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """Yield the events of a session."""
     calls = Calls()
     # Hashes of the user's turns, because a session may have many long turns.
     typed: set[int] = set()

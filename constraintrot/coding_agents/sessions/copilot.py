@@ -31,12 +31,10 @@ _INSTRUCTIONS = re.compile(r"<custom_instruction>\n(.*?)\n</custom_instruction>"
 
 
 def sniff(record: Record) -> bool:
-    """Return whether a record is of a session of this format."""
     return string(record, "type").startswith(_PREFIXES) and isinstance(record.get("data"), dict)
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """Yield the events of a session."""
     calls = Calls()
     for number, record in lines:
         kind, data = record.get("type"), record.get("data")

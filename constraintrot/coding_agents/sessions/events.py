@@ -28,95 +28,61 @@ CERTAINTY: Mapping[Certainty, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call that the agent made.
-
-    Attributes:
-        function: the tool's name.
-        arguments: decoded; a text that is not a JSON object is under ``input``.
-        key: the vendor's identifier, or an empty text.
-    """
+    """A tool call that the agent made."""
 
     function: str
-    arguments: Mapping[str, Any]
-    key: str = field(default="", compare=False)
+    arguments: Mapping[str, Any]  # decoded; a text that is not a JSON object is under ``input``
+    key: str = field(default="", compare=False)  # the vendor's identifier, or an empty text
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message that the model was shown, or wrote.
+    """A message that the model was shown, or wrote."""
 
-    Attributes:
-        role: who spoke, as the model sees it.
-        text: its text; thinking is left out.
-        channel: how it reached the model.
-        line: line of the file, from 1; the row's number in a database, the message's number in
-            a session that is one JSON value.
-        time: as written in the file; empty if there is none.
-        origin: the file or the tool that it came from; empty if it came from neither.
-        key: the format's own identifier; empty if there is none.
-        calls: the tool calls in it.
-        attached: whether the agent added it itself, as it re-attaches files after a compaction.
-        answers: the key of the call whose result it is; empty for another message.
-    """
-
-    role: Literal["system", "user", "assistant", "tool"]
-    text: str
-    channel: Channel
+    role: Literal["system", "user", "assistant", "tool"]  # who spoke, as the model sees it
+    text: str  # its text; thinking is left out
+    channel: Channel  # how it reached the model
+    # Line of the file, from 1; the row's number in a database, the message's number in a session
+    # that is one JSON value.
     line: int
-    time: str = ""
-    origin: str = ""
-    key: str = ""
+    time: str = ""  # as written in the file; empty if there is none
+    origin: str = ""  # the file or the tool that it came from; empty if it came from neither
+    key: str = ""  # the format's own identifier; empty if there is none
     calls: tuple[Call, ...] = ()
+    # Whether the agent added it itself, as it re-attaches files after a compaction.
     attached: bool = False
-    answers: str = ""
+    answers: str = ""  # the key of the call whose result it is; empty for another message
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The earlier messages that a compaction keeps, if the new context is not written out.
+    """The earlier messages that a compaction keeps, if the new context is not written out."""
 
-    Attributes:
-        first: key of the first message kept.
-        last: key of the last message kept; empty if all from the first on are kept.
-        before: key of the message with which what is dropped begins; empty for none.
-        channels: channels whose messages are all kept.
-        newest_characters: limit on the characters kept of these channels, the newest first.
-    """
-
-    first: str = ""
-    last: str = ""
-    before: str = ""
-    channels: frozenset[Channel] = frozenset()
+    first: str = ""  # key of the first message kept
+    last: str = ""  # key of the last message kept; empty if all from the first on are kept
+    before: str = ""  # key of the message with which what is dropped begins; empty for none
+    channels: frozenset[Channel] = frozenset()  # channels whose messages are all kept
+    # Limit on the characters kept of these channels, the newest first.
     newest_characters: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """A replacement of the history by a shorter one.
-
-    Attributes:
-        line: where in the file.
-        time: as written in the file.
-        trigger: ``auto``, ``manual``, or empty.
-        replacement: the whole new context; None if it has to be rebuilt.
-        kept: how it is rebuilt; the attached messages that follow belong to it too.
-        certainty: how well the new context is known.
-        counted: False for a history that was rewritten without a summary (a rewind).
-    """
+    """A replacement of the history by a shorter one."""
 
     line: int
     time: str = ""
-    trigger: str = ""
+    trigger: str = ""  # ``auto``, ``manual``, or empty
+    # The whole new context; None if it has to be rebuilt.
     replacement: tuple[Message, ...] | None = None
-    kept: Kept = Kept()
+    kept: Kept = Kept()  # how it is rebuilt; the attached messages that follow belong to it too
     certainty: Certainty = "rebuilt"
-    counted: bool = True
+    counted: bool = True  # False for a history that was rewritten without a summary (a rewind)
 
     def told_apart(self, seen: Collection[int]) -> Compaction:
-        """Return the compaction with the user messages that are new in it marked as summaries.
+        """Return the compaction with its new user messages marked as summaries.
 
-        Args:
-            seen: hashes of the texts that the model was shown before.
+        ``seen`` has hashes of the texts that the model was shown before.
         """
         new = self.replacement and tuple(
             replace(one, channel="summary")
@@ -141,23 +107,15 @@ Event: TypeAlias = Message | Compaction | Facts
 
 @dataclass
 class Losses:
-    """Counts of the unreadable parts of a file, so that a loss is never silent.
+    """Counts of the unreadable parts of a file, so that a loss is never silent."""
 
-    Attributes:
-        broken: lines that are not records of the format.
-        too_long: lines above the length limit.
-        first: number of the first line of either kind.
-        unknown: records of a kind that the reader does not know.
-    """
-
-    broken: int = 0
-    too_long: int = 0
-    first: int = 0
-    unknown: int = 0
+    broken: int = 0  # lines that are not records of the format
+    too_long: int = 0  # lines above the length limit
+    first: int = 0  # number of the first line of either kind
+    unknown: int = 0  # records of a kind that the reader does not know
     notes: list[str] = field(default_factory=list[str])
 
     def line(self, number: int, *, too_long: bool = False) -> None:
-        """Count a line."""
         if too_long:
             self.too_long += 1
         else:
@@ -167,48 +125,32 @@ class Losses:
 
 @dataclass(frozen=True)
 class Format:
-    """A format of lines of JSON.
+    """A format of lines of JSON."""
 
-    Attributes:
-        name: short, as in the report.
-        title: the agent.
-        sniff: whether a record is of this format.
-        read: yields the events of the numbered records, and counts what it cannot read.
-        skip: marks of unused records, which are dropped before they are parsed.
-        places: glob patterns of its session files.
-        project_files: instruction files that the agent sends with each request: they are in
-            every context but not in the session file.
-    """
-
-    name: str
+    name: str  # short, as in the report
     title: str
-    sniff: Callable[[Record], bool]
+    sniff: Callable[[Record], bool]  # whether a record is of this format
+    # Yields the events of the numbered records, and counts what it cannot read.
     read: Callable[[Iterable[tuple[int, Record]], Losses], Iterator[Event]]
+    # Marks of unused records, which are dropped before they are parsed.
     skip: tuple[bytes, ...] = ()
-    places: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()  # glob patterns of its session files
+    # Instruction files that the agent sends with each request: they are in every context but not in
+    # the session file.
     project_files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Session:
-    """A session that can be read, any number of times.
+    """A session that can be read, any number of times."""
 
-    Attributes:
-        path: the file, or the name of another source.
-        name: the path, and the session's id if a file holds several.
-        format: name of the format.
-        title: the agent.
-        size: bytes of the file.
-        project_files: instruction files that this agent sends with each request.
-        events: reads the session from its start, and counts what it cannot read.
-    """
-
-    path: Path
-    name: str
+    path: Path  # the file, or the name of another source
+    name: str  # the path, and the session's id if a file holds several
     format: str
     title: str
-    size: int
-    project_files: tuple[str, ...]
+    size: int  # bytes of the file
+    project_files: tuple[str, ...]  # instruction files that this agent sends with each request
+    # Reads the session from its start, and counts what it cannot read.
     events: Callable[[Losses], Iterator[Event]]
 
 

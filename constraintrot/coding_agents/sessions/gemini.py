@@ -114,7 +114,6 @@ _MOST_UNCLOSED = 100
 
 
 def sniff(record: Record) -> bool:
-    """Return whether a record is of a session of this format."""
     return (
         "projectHash" in record
         or "$set" in record
@@ -129,10 +128,7 @@ def sniff(record: Record) -> bool:
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """Yield the events of a session.
-
-    A sub-agent has its own file, in which the user's messages are the agent's requests.
-    """
+    """A sub-agent has its own file, in which the user's messages are the agent's requests."""
     aside = False
 
     def noted() -> Iterator[tuple[int, Record]]:

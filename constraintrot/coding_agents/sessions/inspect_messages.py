@@ -53,15 +53,9 @@ def conversation(
 ) -> Iterator[Event]:
     """Yield the events of a sample or transcript.
 
-    With model events, each context is the input that the model was sent, so compactions are
-    known exactly; otherwise only the messages are known.
-
-    Args:
-        session: the identifier.
-        messages: the conversation.
-        events: the recorded events; may be empty.
-        by_input: whether to detect compactions by inputs that leave out most of an earlier
-            call's messages, because the recording has no compactions.
+    With model events, each context is the input that the model was sent, so compactions are known
+    exactly; otherwise only the messages are known. ``by_input`` detects compactions by inputs that
+    leave out most of an earlier call's messages, for a recording that has no compactions.
     """
     yield Facts(session)
     told = list(_recorded(marked(events) if by_input else events))
@@ -229,10 +223,7 @@ def _taken_up(before: ModelEvent, aside: ModelEvent, following: Sequence[Inspect
 def goes_on(before: ModelEvent, after: ModelEvent, recent: Sequence[ModelEvent]) -> bool:
     """Return whether a call continues an earlier call of the same conversation.
 
-    Args:
-        before: the earlier call.
-        after: the call.
-        recent: calls whose answers may be the summary in the call's input.
+    The answer to one of the ``recent`` calls may be the summary in the call's input.
     """
     if _system(before.input) != _system(after.input):
         return False
@@ -280,7 +271,6 @@ def is_log(path: Path, head: bytes) -> bool:
 
 
 def samples(path: Path) -> Iterator[tuple[str, Callable[[Losses], Iterator[Event]]]]:
-    """Yield the name and the events of each sample."""
     if not installed("inspect_ai"):
         raise MissingExtraError(
             f"{path} is an Inspect log, which needs inspect_ai: pip install 'constraintrot[inspect]'"

@@ -19,16 +19,14 @@ def records(
 ) -> Iterator[tuple[int, Record]]:
     """Yield the JSON objects of a file of lines, each with its line number.
 
-    Args:
-        stream: opened for bytes.
-        losses: counts the lines that are not JSON objects.
-        skip: marks, near the start of a line, of records to skip.
+    ``skip`` has marks, near the start of a line, of records to leave out.
     """
     number = 0
     while line := stream.readline(LONGEST_LINE):
         number += 1
         if len(line) == LONGEST_LINE and line[-1:] != b"\n":
-            _pass_over(stream)
+            while (rest := stream.readline(LONGEST_LINE)) and rest[-1:] != b"\n":
+                pass
             losses.line(number, too_long=True)
             continue
         if any(_top_level(line, mark) for mark in skip):
@@ -63,11 +61,6 @@ def _top_level(line: bytes, mark: bytes) -> bool:
     """Return whether a mark stands near the start of a line, outside of nested objects."""
     found = line.find(mark, 0, _HEAD)
     return found > 0 and line.count(b"{", 0, found) - line.count(b"}", 0, found) == 1
-
-
-def _pass_over(stream: BinaryIO) -> None:
-    while (rest := stream.readline(LONGEST_LINE)) and rest[-1:] != b"\n":
-        pass
 
 
 def at(record: object, *path: str) -> Any:
@@ -117,7 +110,6 @@ def text_parts(content: object) -> str:
 
 
 def call(function: object, arguments: object) -> Call:
-    """Return a tool call with its arguments decoded."""
     name = function if isinstance(function, str) else ""
     if isinstance(arguments, str):
         decoded = parsed(arguments.encode("utf-8", "replace"))

@@ -21,7 +21,6 @@ _DEEPEST = 40
 
 
 def sniff(record: Record) -> bool:
-    """Return whether a record is a run."""
     return "run_type" in record and "inputs" in record
 
 

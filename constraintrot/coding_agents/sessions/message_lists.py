@@ -14,7 +14,7 @@ from constraintrot.coding_agents.sessions.events import Record
 from constraintrot.coding_agents.sessions.json_lines import at, items, string
 from constraintrot.coding_agents.wire.answers import Protocol
 from constraintrot.coding_agents.wire.conversation import Said
-from constraintrot.coding_agents.wire.requests import read as read_request
+from constraintrot.coding_agents.wire.conversation import read as read_request
 
 TITLE = "OpenAI, Anthropic or Gemini messages"
 _BLOCKS = frozenset(["tool_use", "tool_result", "thinking", "redacted_thinking", "compaction"])
@@ -24,21 +24,14 @@ _LIST: Mapping[Protocol, str] = {"responses": "input", "gemini": "contents"}
 
 @dataclass(frozen=True)
 class Recorded:
-    """A model's whole context, and its answer.
-
-    Attributes:
-        said: the messages.
-        answer: the model's answer.
-        thread: the identifier of the conversation; empty if it is not recorded.
-        time: in ISO 8601; empty if it is not recorded.
-        after: the provider's compaction before it: a digest of the summary, or ``opaque`` if
-            only the provider can read it; empty without one.
-    """
+    """A model's whole context, and its answer."""
 
     said: Sequence[Said]
     answer: Sequence[Said] = ()
-    thread: str = ""
-    time: str = ""
+    thread: str = ""  # the identifier of the conversation; empty if it is not recorded
+    time: str = ""  # in ISO 8601; empty if it is not recorded
+    # The provider's compaction before it: a digest of the summary, or ``opaque`` if only the
+    # provider can read it; empty without one.
     after: str = ""
 
 

@@ -33,7 +33,6 @@ _Thread: TypeAlias = tuple[str, list[ModelEvent | CompactionEvent]]
 def sessions(
     path: Path, size: int, reader: Any, records: Sequence[tuple[int, Record]], lost: Losses
 ) -> Iterator[Session | Refused]:
-    """Yield the sessions of a file of recorded calls."""
     threads: list[_Thread] = []
     for call in _calls(reader, records, lost):
         _add(threads, call)

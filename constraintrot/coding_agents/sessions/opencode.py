@@ -54,12 +54,10 @@ _OWN = frozenset(["apply_patch", "plan_exit", "plan_enter", "background_output"]
 
 
 def sniff(record: Record) -> bool:
-    """Return whether a record is an exported session."""
     return isinstance(record.get("messages"), list) and "info" in record
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """Yield the events of exported sessions."""
     for _, record in lines:
         info = record.get("info")
         aside = string(info, "parentID") != ""
@@ -73,11 +71,7 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
 
 
 def sessions(path: Path) -> list[tuple[str, str]]:
-    """Return the sessions of a database: identifier and folder, oldest first.
-
-    Raises:
-        sqlite3.Error: it is not a database of opencode, or is damaged.
-    """
+    """Return the sessions of a database: identifier and folder, oldest first."""
     with closing(_opened(path)) as database:
         top = " where parent_id is null" if _has_parents(database) else ""
         rows = database.execute(
@@ -87,11 +81,6 @@ def sessions(path: Path) -> list[tuple[str, str]]:
 
 
 def read_session(path: Path, session: str, folder: str, losses: Losses) -> Iterator[Event]:
-    """Yield the events of one session of a database.
-
-    Raises:
-        sqlite3.Error: the database is damaged.
-    """
     yield Facts(session, folder)
     with closing(_opened(path)) as database:
         query = _FAMILY if _has_parents(database) else _PARTS
@@ -123,7 +112,6 @@ def _shown(number: int, info: Any, aside: bool, parts: list[Any]) -> Iterator[Ev
 
 
 def message(number: int, info: object, parts: Iterable[object]) -> Iterator[Event]:
-    """Yield the events of one message and its parts."""
     calls = Calls()
     key = string(info, "id")
     time = _time(at(info, "time", "created"))

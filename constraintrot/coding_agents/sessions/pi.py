@@ -27,7 +27,6 @@ _KINDS = ("message", "compaction", "branch_summary", "custom_message")
 
 
 def sniff(record: Record) -> bool:
-    """Return whether a record is of a session of this format."""
     if record.get("type") == "session":
         return "cwd" in record and "id" in record
     return (
@@ -38,7 +37,6 @@ def sniff(record: Record) -> bool:
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """Yield the events of a session."""
     calls = Calls()
     last = ""
     for number, record in lines:

@@ -22,14 +22,12 @@ from constraintrot.coding_agents.sessions.tools import Calls
 
 
 def sniff(record: Record) -> bool:
-    """Return whether a record is of a session of this format."""
     return "sessionId" in record and (
         at(record, "message", "parts") is not None or "systemPayload" in record
     )
 
 
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
-    """Yield the events of a session."""
     calls = Calls()
     begun = False
     for number, record in lines:
@@ -60,15 +58,11 @@ def _compressed(number: int, record: Record, time: str) -> Compaction:
     calls = Calls()
     new: list[Message] = []
     for entry in written:
-        told = content(entry, number, time, "", calls)
-        new += told if at(entry, "parts") is not None else _other(entry, number, time)
+        if at(entry, "parts") is not None:
+            new += content(entry, number, time, "", calls)
+        elif text := plain(entry):
+            new.append(Message("user", text, "summary", number, time))
     return Compaction(number, time, trigger, replacement=tuple(new), certainty="written")
-
-
-def _other(entry: object, number: int, time: str) -> Iterator[Message]:
-    text = plain(entry)
-    if text:
-        yield Message("user", text, "summary", number, time)
 
 
 FORMAT = Format(

@@ -28,13 +28,11 @@ def service(named: str) -> tuple[str, str] | None:
 
 
 def of_service(name: str, project: str) -> Iterator[Session | Refused]:
-    """Yield the sessions of a project at a service.
-
-    Raises:
-        MissingExtraError: inspect_scout is not installed.
-        ConstraintRotError: the source fails; the message quotes its error.
-    """
-    _require(f"{name}:{project}")
+    """Yield the sessions of a project at a service."""
+    if not installed("inspect_scout"):
+        raise MissingExtraError(
+            f"{name}:{project} is read through Inspect Scout: pip install 'constraintrot[scout]'"
+        )
     from inspect_scout import sources
 
     with _logged() as told:
@@ -66,13 +64,6 @@ def _logged() -> Iterator[list[str]]:
         logger.removeHandler(handler)
         logger.setLevel(level)
         logger.propagate = spread
-
-
-def _require(named: str) -> None:
-    if not installed("inspect_scout"):
-        raise MissingExtraError(
-            f"{named} is read through Inspect Scout: pip install 'constraintrot[scout]'"
-        )
 
 
 def _gathered(source: Any) -> list[Any]:

@@ -56,11 +56,9 @@ class Calls:
         return made
 
     def known(self, key: object) -> bool:
-        """Return whether a call of this identifier was noted."""
         return isinstance(key, str) and key in self._waiting
 
     def answered(self, key: object, name: str = "") -> tuple[Channel, str]:
-        """Return the channel and the origin of a result."""
         # Not taken out: some agents write a result twice.
         made = self._waiting.get(key) if isinstance(key, str) else None
         return came_by(made or Call(name, {}))

@@ -1,4 +1,4 @@
-"""The four model APIs that coding agents speak: ``requests`` reads, ``answers`` writes.
+"""The four model APIs that coding agents speak: ``conversation`` reads, ``answers`` writes.
 
 Neither needs Inspect; ``messages`` converts to Inspect's types. Nothing here calls a model.
 """

@@ -18,8 +18,6 @@ Json: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Call:
-    """A call in an answer."""
-
     id: str
     name: str
     arguments: Json
@@ -28,16 +26,9 @@ class Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer of a model.
+    """An answer of a model, with the token usage to report."""
 
-    Attributes:
-        text: of the answer; empty if there are only calls.
-        calls: of tools.
-        input, output: the reported token usage.
-        model: the model's name in the request.
-    """
-
-    text: str
+    text: str  # empty if there are only calls
     calls: Sequence[Call] = ()
     input: int = 0
     output: int = 1
@@ -45,7 +36,6 @@ class Answer:
 
     @property
     def total(self) -> int:
-        """Input and output tokens."""
         return self.input + self.output
 
 
@@ -61,7 +51,6 @@ class WindowFullError(Exception):
 
     @property
     def body(self) -> Json:
-        """The refusal in the form of OpenAI's API."""
         code, kind = "context_length_exceeded", "invalid_request_error"
         return {"error": {"type": kind, "code": code, "message": str(self)}}
 
@@ -76,12 +65,10 @@ def protocol_of(path: str) -> Protocol | None:
 
 
 def is_stream(protocol: Protocol, path: str, body: Json) -> bool:
-    """Return whether a request wants its answer as a stream."""
     return "streamGenerateContent" in path if protocol == "gemini" else bool(body.get("stream"))
 
 
 def whole(protocol: Protocol, answer: Answer) -> Json:
-    """Return the answer in one piece."""
     return _WHOLE[protocol](answer)
 
 

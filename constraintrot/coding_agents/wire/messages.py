@@ -20,29 +20,21 @@ from constraintrot.coding_agents.wire.conversation import Offered, Request, Said
 
 @dataclass(frozen=True)
 class Usage:
-    """The token usage that an answer reports."""
-
     input: int
     output: int
 
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """An agent's request in Inspect's types.
-
-    Attributes:
-        request: the request as it was read.
-        messages: the conversation; the texts of one message are joined by line breaks.
-        tools: the offered tools, under their plain names.
-    """
+    """An agent's request in Inspect's types."""
 
     request: Request = field(repr=False)
+    # The conversation; the texts of one message are joined by line breaks.
     messages: list[ChatMessage]
-    tools: list[ToolInfo]
+    tools: list[ToolInfo]  # the offered tools, under their plain names
 
     @classmethod
     def of(cls, request: Request) -> ModelRequest:
-        """Convert a request's messages and tools."""
         messages = [message(one) for one in request.said]
         return cls(request, messages, [_tool(one) for one in request.offered])
 
@@ -91,7 +83,6 @@ def _called_less(message: ChatMessage, names: Collection[str]) -> ChatMessage:
 def with_arguments(
     reply: ChatMessageAssistant, added: Mapping[str, object]
 ) -> ChatMessageAssistant:
-    """Return a reply with further arguments added to each of its calls."""
     if not added or not reply.tool_calls:
         return reply
     calls = [replace(call, arguments={**call.arguments, **added}) for call in reply.tool_calls]
@@ -99,7 +90,6 @@ def with_arguments(
 
 
 def message(said: Said) -> ChatMessage:
-    """Return a message in Inspect's type."""
     if said.role in ("system", "developer"):
         return ChatMessageSystem(content=said.text)
     if said.role == "user":

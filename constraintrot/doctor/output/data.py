@@ -49,7 +49,6 @@ def data(
 
 
 def totals(found: Sequence[Diagnosis]) -> dict[str, int]:
-    """Return the counts of sessions, compactions, rules, outcomes and breaches."""
     outcomes = [change.outcome for one in found for _, _, change in one.changed()]
     broken = [each for one in found for history in one.histories for each in history.broken]
     return {
@@ -189,7 +188,6 @@ _NO_XML = re.compile("[\ufffe\uffff\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def junit(found: Mapping[str, Any]) -> str:
-    """Return the JUnit XML of the result of ``data``."""
     root = ElementTree.Element("testsuites", name="constraintrot doctor")
     for session in found["sessions"]:
         suite = ElementTree.SubElement(root, "testsuite", name=_text(session["name"]))
@@ -243,7 +241,6 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 
 
 def html(found: Mapping[str, Any]) -> str:
-    """Render the result of ``data`` as a page."""
     from markupsafe import Markup
 
     folder = resources.files("constraintrot.doctor.output")

@@ -21,19 +21,12 @@ _TRUSTED = frozenset(["user", "project file", "system"])
 
 @dataclass(frozen=True)
 class Pins:
-    """The rules to pin.
+    """The rules to pin."""
 
-    Attributes:
-        rules: texts by name.
-        left_out: rules that came from tools or files.
-        unconfirmed: rules that were found in a session and not confirmed.
-        masked: names of rules in which a secret was masked.
-    """
-
-    rules: dict[str, str]
-    left_out: list[str]
-    unconfirmed: list[str]
-    masked: list[str]
+    rules: dict[str, str]  # texts by name
+    left_out: list[str]  # rules that came from tools or files
+    unconfirmed: list[str]  # rules that were found in a session and not confirmed
+    masked: list[str]  # names of rules in which a secret was masked
 
 
 def pins(
@@ -68,11 +61,7 @@ def pins(
 
 
 def write(chosen: Pins, folder: Path) -> Path | None:
-    """Write the seeds, and read them back; return None if there is nothing to pin.
-
-    Raises:
-        ConstraintRotError: the seeds do not read back as written.
-    """
+    """Write the seeds, and read them back; return None if there is nothing to pin."""
     if not chosen.rules:
         return None
     folder.mkdir(parents=True, exist_ok=True)
@@ -85,7 +74,6 @@ def write(chosen: Pins, folder: Path) -> Path | None:
 
 
 def seeds(rules: dict[str, str]) -> str:
-    """Return a seed file of the policy registry with one block per rule."""
     head = "".join(
         f"  - name: {name}\n    priority: 80\n    tags: [lost, doctor]\n" for name in rules
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from textwrap import wrap
 
 from constraintrot.coding_agents.sessions.events import Refused
-from constraintrot.doctor.asking import Answer, Trial
+from constraintrot.doctor.asking import Answer
 from constraintrot.doctor.findings import Broken, Change, Compacted, Diagnosis, History
 from constraintrot.doctor.wording import CHANNEL, advice, became, counted, lived, source, when
 from constraintrot.redaction import beginning
@@ -45,7 +45,6 @@ def summary(
 def asked(
     answers: Sequence[Answer], mask: Callable[[str], str], width: int | None = _WIDTH
 ) -> list[str]:
-    """Return a model's answer in a few lines."""
     lines = [
         f"Asked after the last compaction, the model states {len(one.known)} of"
         f" {len(one.known) + len(one.unknown)} rules"
@@ -58,7 +57,11 @@ def asked(
         rules = known + sum(len(one.unknown) for one in answers)
         lines.append(f"… and in all {known} of {rules} in {len(answers)} sessions")
     trials = [trial for one in answers for trial in one.trials]
-    lines += [_tried(trial) for trial in trials[:_RULES]]
+    lines += [
+        f"Tried and {one.did} (with the rule said again: {one.did_when_told});"
+        f' {one.why}: "{one.text}"'
+        for one in trials[:_RULES]
+    ]
     if len(trials) > _RULES:
         broken = sum(trial.did == "broken" for trial in trials)
         lines.append(f"… {broken} of {len(trials)} rules that were tried were broken")
@@ -79,13 +82,7 @@ def _shown(line: str, mask: Callable[[str], str], width: int | None) -> list[str
     return [visible(short(masked, room))]
 
 
-def _tried(trial: Trial) -> str:
-    again = f"with the rule said again: {trial.did_when_told}"
-    return f'Tried and {trial.did} ({again}); {trial.why}: "{trial.text}"'
-
-
 def short(text: str, width: int | None = _WIDTH) -> str:
-    """Return a text on one line, cut to a width if there is one."""
     cut = text[: 4 * width] if width else text
     line = cut[: len(cut) - len(cut.lstrip(" "))] + " ".join(cut.split())
     return line if not width or len(line) <= width else line[: width - 1] + "…"
@@ -241,5 +238,4 @@ def _unread(found: Sequence[Diagnosis], refused: Sequence[Refused]) -> Iterator[
 
 
 def _end(path: str, width: int = 60) -> str:
-    """Return a path, or the end of a long one."""
     return path if len(path) <= width else "…" + path[1 - width :]

@@ -30,7 +30,6 @@ def wiki_index_drift(episode: Episode, settings: Settings) -> Episode:
 
 
 def make_stale(wiki: Wiki, variant: Variant) -> None:
-    """Change a vault as ``wiki_stale_cache`` does."""
     first = written_first(wiki)
     name = next(one for one in sorted(wiki.store.files("concepts")) if one not in first)
     line = Line(name, request(variant)).line
@@ -38,7 +37,6 @@ def make_stale(wiki: Wiki, variant: Variant) -> None:
 
 
 def make_loud(wiki: Wiki, variant: Variant) -> None:
-    """Change a vault as ``wiki_loud_cache`` does."""
     text, words = wiki.store.read(HOT_CACHE) or "", request(variant)
     for line in index.hot_lines(text):
         text = text.replace(line.line, Line(line.name, f"{line.text} {words}").line)
@@ -46,7 +44,6 @@ def make_loud(wiki: Wiki, variant: Variant) -> None:
 
 
 def make_drift(wiki: Wiki) -> None:
-    """Change a vault as ``wiki_index_drift`` does."""
     heads = tuple(f"- [[{name}]]" for name in written_first(wiki))
     lines = (wiki.store.read(INDEX) or "").split("\n")
     wiki.store.write(INDEX, "\n".join(line for line in lines if not line.startswith(heads)))

@@ -37,11 +37,9 @@ from constraintrot.harnesses.cost import Clock
 from constraintrot.harnesses.input_checks import framework_pins
 from constraintrot.harnesses.replay import Agent, Asked
 from constraintrot.memory.pipeline import Pipeline, Prepared, Trace
-from constraintrot.memory.pipeline.budget import DEFAULT
 from constraintrot.memory.pipeline.cache import replayed
-from constraintrot.memory.pipeline.context import Compaction, Session
+from constraintrot.memory.pipeline.context import DEFAULT, Compaction, Session
 from constraintrot.memory.pipeline.history import HANDOFF_AFTER, THRESHOLD
-from constraintrot.memory.pipeline.layer import Layer
 from constraintrot.memory.pipeline.pipeline import settings_of
 from constraintrot.memory.pipeline.profiles import Profile, layers
 from constraintrot.rule_text.survival import mentions
@@ -64,11 +62,9 @@ class PolicyWatch:
         self.lost_at: str | None = None
 
     def start(self, messages: Sequence[ChatMessage]) -> None:
-        """Begin a request with these messages."""
         self._held = self.holds(messages)
 
     def __call__(self, layer: str, messages: Sequence[ChatMessage]) -> None:
-        """Record the messages as a layer leaves them."""
         holds = self.holds(messages)
         if self._held and not holds:
             self.lost_at = self.lost_at or self._loser(layer)
@@ -101,38 +97,25 @@ def pipeline(mode: str, live: bool) -> Harness:
 
 @dataclass(frozen=True)
 class Stack:
-    """The layers that an episode is played through.
-
-    Attributes:
-        profile: the profile, as for ``profiles.layers``.
-        only: names of the enabled layers; None for all.
-        extra_tools: further tools, for the pruning layer.
-        primed: whether the same request was answered before, in a conversation of the same tenant
-            without the policy, so that the caches hold that answer.
-        core: whether the tools that the agent acts with are never pruned. Without them the agent is
-            silent, and only the pruning layer is measured.
-    """
+    """The layers that an episode is played through."""
 
     profile: Profile = "kept"
-    only: frozenset[str] | None = None
-    extra_tools: tuple[ToolInfo, ...] = field(default=())
+    only: frozenset[str] | None = None  # names of the enabled layers; None for all
+    extra_tools: tuple[ToolInfo, ...] = field(default=())  # further tools, for the pruning layer
+    # Whether the same request was answered before, in a conversation of the same tenant without the
+    # policy, so that the caches hold that answer.
     primed: bool = False
+    # Whether the tools that the agent acts with are never pruned. Without them the agent is silent,
+    # and only the pruning layer is measured.
     core: bool = True
 
 
 async def play(episode: Episode, settings: PlaySettings) -> Played:
-    """Play an episode through all layers.
-
-    Raises:
-        EpisodeError: a compaction that was due did not run or changed nothing, or the
-            trigger is not whole in the last model input.
-    """
+    """Play an episode through all layers."""
     return await Run(episode, settings, Stack()).played()
 
 
 class Run:
-    """The play of one episode through a pipeline."""
-
     def __init__(self, episode: Episode, settings: PlaySettings, stack: Stack) -> None:
         self.episode, self.settings, self.stack = episode, settings, stack
         self.model: Model = get_model(role="agent")
@@ -165,15 +148,12 @@ class Run:
             handoff_after=0 if self.stack.only == frozenset({"handoff"}) else HANDOFF_AFTER,
             core=[tool.name for tool in self.episode.variant.tools] if self.stack.core else (),
         )
-        return Pipeline([one for one in every if self._on(one)], pins=self.pins)
-
-    def _on(self, layer: Layer) -> bool:
-        if layer.name in COMPACTING and not self.settings.condition.compacts:
-            return False
-        return self.stack.only is None or layer.name in self.stack.only
+        off = frozenset[str]() if settings.condition.compacts else COMPACTING
+        only = self.stack.only
+        on = [one for one in every if one.name not in off and (only is None or one.name in only)]
+        return Pipeline(on, pins=self.pins)
 
     async def played(self) -> Played:
-        """Play the episode."""
         if self.stack.primed:
             await self._prime()
         history = await self._history()
@@ -197,7 +177,6 @@ class Run:
     async def prepare(
         self, messages: Sequence[ChatMessage], *, compact_now: bool = False
     ) -> Prepared:
-        """Take a request of the episode through the layers."""
         self.watch.start(messages)
         return await self.pipeline.prepare(
             messages, self.tools, session=SESSION, model=self.model, compact_now=compact_now,

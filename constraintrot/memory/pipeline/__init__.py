@@ -5,8 +5,13 @@ runs several, and adds a registry's pins after all of them. ``profiles`` lists t
 ``inspect_agent`` and ``langchain`` put a pipeline into an agent.
 """
 
-from constraintrot.memory.pipeline.budget import Budget
-from constraintrot.memory.pipeline.context import Context, PipelineOverflowError, Session, Trace
+from constraintrot.memory.pipeline.context import (
+    Budget,
+    Context,
+    PipelineOverflowError,
+    Session,
+    Trace,
+)
 from constraintrot.memory.pipeline.layer import Layer, Prepared
 from constraintrot.memory.pipeline.pipeline import Pipeline
 

@@ -1,4 +1,4 @@
-"""Layers that put a request in order: prefix tiers, pins at both ends, roles, and the backend.
+"""Layers that put a request in order: prefix tiers, pins at both ends, roles, backend, and limits.
 
 Prefix tiers put the unchanging parts first, so that a provider's prefix cache hits: global (the
 same for every agent), tenant (the same for one agent's sessions), session (this request). Tools are
@@ -10,16 +10,23 @@ belongs to it.
 import hashlib
 import operator
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Content, ContentText
 
-from constraintrot.compactors.turns import SUMMARY
+from constraintrot.compactors.turns import SUMMARY, flat, partition
 from constraintrot.defenses.pinning.pins import leading
 from constraintrot.errors import ParameterError
-from constraintrot.memory.pipeline.context import Context, size
+from constraintrot.memory.pipeline.context import (
+    CATEGORY,
+    Budget,
+    Context,
+    PipelineOverflowError,
+    size,
+)
 from constraintrot.memory.pipeline.layer import Layer, Ran
 from constraintrot.rule_text.said import reads_as_rule
 from constraintrot.tokens import count
@@ -37,9 +44,7 @@ STRIPPED: Final = "[left out]"
 class PrefixTiers(Layer):
     """A layer that orders the prefix tiers, and removes times and request ids from the first two.
 
-    Args:
-        common: the global tier, the same for every agent.
-        tenants: the tenant's tier, by tenant.
+    ``common`` is the global tier, the same for every agent; ``tenants`` are the tiers by tenant.
     """
 
     name = "prefix"
@@ -49,7 +54,6 @@ class PrefixTiers(Layer):
         self.common, self.tenants = common, tenants or {}
 
     async def run(self, context: Context) -> Ran:
-        """Put the tiers in front and the tools in order."""
         tiers: list[ChatMessage] = [
             ChatMessageSystem(content=text, id=f"tier-{kind}")
             for kind, text in (
@@ -81,12 +85,9 @@ ABOVE: Final = 20
 
 
 class DualPosition(Layer):
-    """A layer that repeats the pins, word for word, at the end of a long conversation.
+    """A layer that repeats the pins, word for word, at the end of more than ``above`` messages.
 
     They are read from the registry with every request, so the repetition is always current.
-
-    Args:
-        above: the number of messages above which the pins are repeated.
     """
 
     name = "dual_position"
@@ -95,7 +96,6 @@ class DualPosition(Layer):
         self.above = above
 
     async def run(self, context: Context) -> Ran:
-        """Repeat the pins after the request."""
         users = [at for at, m in enumerate(context.messages) if m.role == "user"]
         if len(context.messages) <= self.above or not context.pinned or not users:
             return context, {}
@@ -110,7 +110,6 @@ class DualPosition(Layer):
         return replace(context, messages=messages), {"repeated_tokens": count(repeated)}
 
     def repeats(self, pinned: Sequence[str]) -> int:
-        """Return the tokens of the repeated pins."""
         return count(f"\n\n{_repeated(pinned)}") if pinned else 0
 
 
@@ -151,7 +150,6 @@ class SummaryRoles(Layer):
     name = "roles"
 
     async def run(self, context: Context) -> Ran:
-        """Move each summary to the user's role, where it stands."""
         told = context.messages
         caught = {at for at, m in enumerate(told) if laundered(m, first=at == 0)}
         if not caught:
@@ -181,7 +179,107 @@ class Affinity(Layer):
         self.backends = tuple(backends)
 
     async def run(self, context: Context) -> Ran:
-        """Choose the backend."""
         key = f"{context.tenant}\0{context.session.id}\0"
         chosen = max(self.backends, key=lambda one: hashlib.sha256((key + one).encode()).digest())
         return replace(context, backend=chosen), {"backend": chosen}
+
+
+CUT: Final = "[left out]"
+_ENTRIES: Final = ("memory", "retrieval", "domain")
+
+
+def category(message: ChatMessage, *, request: bool = False) -> str:
+    """Return the budget category of a message: that of its metadata, else that of its role."""
+    given = (message.metadata or {}).get(CATEGORY)
+    if given in _ENTRIES:
+        return str(given)
+    if message.role == "system":
+        return "system"
+    if request:
+        return "query"
+    return "retrieval" if message.role == "tool" else "history"
+
+
+class Limits(Layer):
+    """A layer that keeps each category within its part of the budget.
+
+    Memory and retrieval lose whole entries, history loses whole turns, the oldest first. System
+    messages and the request are never cut: if they are too long, the agent is stopped.
+    """
+
+    name = "limits"
+
+    async def run(self, context: Context) -> Ran:
+        groups = _grouped(context.messages)
+        budget = context.budget
+        for name in ("system", "query"):
+            _check(name, size(groups[name]), getattr(budget, name))
+        gone: dict[str, int] = {}
+        messages = list(context.messages)
+        for name in _ENTRIES:
+            cut = _over(context.budget, name, groups[name])
+            if cut:
+                gone[name] = len(cut)
+                # A cut message stays, because a call needs a result.
+                left_out = {"content": CUT}
+                messages = [m.model_copy(update=left_out) if id(m) in cut else m for m in messages]
+        # History makes room for pins and tools that exceed their parts.
+        pinned = context.pinned_tokens + size(groups["system"]) - budget.system
+        tools = context.tools_tokens - budget.tools
+        most = budget.history - max(0, pinned) - max(0, tools)
+        # No history was cut above, so its size is unchanged.
+        kept = messages if size(groups["history"]) <= most else _turns(messages, most)
+        if len(kept) < len(messages):
+            gone["history"] = len(messages) - len(kept)
+        if not gone:
+            return context, {}
+        return replace(context, messages=tuple(kept)), {"cut": gone}
+
+
+def _grouped(messages: Sequence[ChatMessage]) -> defaultdict[str, list[ChatMessage]]:
+    users = [at for at, m in enumerate(messages) if m.role == "user"]
+    last = users[-1] if users else -1
+    groups: defaultdict[str, list[ChatMessage]] = defaultdict(list)
+    for at, message in enumerate(messages):
+        groups[category(message, request=at == last)].append(message)
+    return groups
+
+
+def _over(budget: Budget, name: str, entries: Sequence[ChatMessage]) -> set[int]:
+    """Return the identities of entries over a category's number or tokens; the newest stay."""
+    most = {"memory": budget.most_memories, "retrieval": budget.most_retrieved}.get(name)
+    tokens = getattr(budget, name)
+    used = kept = 0
+    gone: set[int] = set()
+    for entry in reversed(entries):
+        cost = size([entry])
+        if (most is not None and kept >= most) or used + cost > tokens:
+            gone.add(id(entry))
+        else:
+            used, kept = used + cost, kept + 1
+    return gone
+
+
+def _check(name: str, used: int, most: int) -> None:
+    if used > most:
+        what = "the system messages have" if name == "system" else "the request has"
+        raise PipelineOverflowError(
+            f"{what} {used} tokens, the budget gives them {most}, and they are never cut; shorten"
+            f" them, or raise {name} in the budget"
+        )
+
+
+def _turns(messages: list[ChatMessage], most: int) -> list[ChatMessage]:
+    """Return the messages without the oldest turns, so that the history fits."""
+
+    def used(kept: Sequence[ChatMessage]) -> int:
+        return size(_grouped(kept)["history"])
+
+    parts = partition(messages)
+    for at in range(1, len(parts.turns)):
+        kept = [*parts.protected, *flat(parts.turns[at:])]
+        if used(kept) <= most:
+            return kept
+    raise PipelineOverflowError(
+        f"the latest turn alone is over the history's budget of {most} tokens; raise history"
+    )

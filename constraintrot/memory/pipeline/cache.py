@@ -65,7 +65,6 @@ class _Cache(Layer):
         self._kept: OrderedDict[str, dict[str, tuple[float, ModelOutput]]] = OrderedDict()
 
     async def run(self, context: Context) -> Ran:
-        """Look the request up."""
         if not _asks(context):
             return context, {}
         found, notes = self._found(self._scope(context), context.query)
@@ -151,7 +150,11 @@ class SemanticCache(_Cache):
         if query in known:
             return known[query], {"likeness": 1.0}
         # A call acts on what the other request names.
-        told = [one for one, output in known.items() if not (self.guard and _calls(output))]
+        told = [
+            one
+            for one, output in known.items()
+            if not (self.guard and output.choices and output.message.tool_calls)
+        ]
         best = self._likest(query, told)
         return (None, {}) if best is None else (known[best[1]], {"likeness": best[0]})
 
@@ -165,10 +168,6 @@ class SemanticCache(_Cache):
 def replayed(output: ModelOutput) -> str | None:
     """Return the name of the cache that an answer comes from; None if a model gave it."""
     return (output.metadata or {}).get("replayed")
-
-
-def _calls(output: ModelOutput) -> bool:
-    return bool(output.choices and output.message.tool_calls)
 
 
 def _differ(one: str, other: str) -> bool:

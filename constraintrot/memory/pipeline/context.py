@@ -1,4 +1,4 @@
-"""A request on its way through a pipeline, and the memory of its session."""
+"""A request on its way through a pipeline, its token budget, and the memory of its session."""
 
 from __future__ import annotations
 
@@ -13,10 +13,43 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, Model, ModelOutp
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.episode.messages import last_user_text
-from constraintrot.errors import ConstraintRotError
-from constraintrot.memory.pipeline.budget import DEFAULT, Budget
+from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.memory.pipeline.memo import Memo, length_of, parameters_of
 from constraintrot.tokens import count
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The largest number of tokens, in all and by category."""
+
+    total: int = 100_000  # the whole input; the rest of the window is for the answer
+    system: int = 4_000  # system messages; they are never cut
+    tools: int = 8_000  # definitions of tools
+    most_tools: int = 12  # the number of tools
+    memory: int = 3_000  # entries of a memory
+    most_memories: int = 10  # the number of these entries
+    retrieval: int = 15_000  # retrieved texts, including results of tools
+    most_retrieved: int = 8  # the number of retrieved texts
+    domain: int = 2_000  # texts that a domain's enrichment adds
+    history: int = 60_000  # all other messages
+    query: int = 8_000  # the request; it is never cut
+
+    def __post_init__(self) -> None:
+        parts = self.system + self.tools + self.memory + self.retrieval + self.domain
+        if min(vars(self).values()) < 1:
+            raise ParameterError("every part of a budget is at least 1")
+        if parts + self.history + self.query > self.total:
+            raise ParameterError(
+                f"the parts of the budget take {parts + self.history + self.query} tokens, which"
+                f" is more than its total of {self.total}"
+            )
+
+
+DEFAULT = Budget()
+# Of the layers' own compactor: turns that stay, and tokens of the summary of all others.
+RECENT_TURNS: Final = 10
+MOST_SUMMARY: Final = 2_000
+
 
 # Metadata key of a message's budget category, if a caller sets one.
 CATEGORY: Final = "category"
@@ -29,45 +62,31 @@ class PipelineOverflowError(ConstraintRotError, ValueError):
 
 @dataclass(frozen=True)
 class Compaction:
-    """A compaction or a hand-off that ran.
+    """A compaction or a hand-off that ran."""
 
-    Attributes:
-        kind: ``compaction`` or ``handoff``.
-        shown: the messages that were compacted.
-        kept: what came out.
-        summary: the summary's message, if there is one.
-    """
-
-    kind: str
+    kind: str  # ``compaction`` or ``handoff``
     shown: tuple[ChatMessage, ...]
-    kept: tuple[ChatMessage, ...]
-    summary: ChatMessage | None
+    kept: tuple[ChatMessage, ...]  # what came out
+    summary: ChatMessage | None  # the summary's message, if there is one
 
 
 @dataclass
 class Session:
-    """A pipeline's memory of one conversation.
-
-    Attributes:
-        id: the conversation's name.
-        covered: the client's messages that ``compacted`` replaces.
-        compacted: their replacement; None before the first compaction.
-        compactions: the number of compactions since the last hand-off.
-        handoffs: the number of hand-offs.
-        history: all compactions and hand-offs, in order.
-        vault: personal data by the placeholder that stands for it.
-        numbers: of placeholders; each is given once, in concurrent requests too.
-        masked: the manifest and the masked messages of the last masking.
-    """
+    """A pipeline's memory of one conversation."""
 
     id: str
-    covered: tuple[ChatMessage, ...] = ()
+    covered: tuple[ChatMessage, ...] = ()  # the client's messages that ``compacted`` replaces
+    # Their replacement; None before the first compaction.
     compacted: list[ChatMessage] | None = None
-    compactions: int = 0
+    compactions: int = 0  # the number of compactions since the last hand-off
     handoffs: int = 0
+    # All compactions and hand-offs, in order.
     history: list[Compaction] = field(default_factory=list[Compaction])
+    # Personal data by the placeholder that stands for it.
     vault: dict[str, str] = field(default_factory=dict[str, str])
+    # Of placeholders; each is given once, in concurrent requests too.
     numbers: Iterator[int] = field(default_factory=lambda: count_from(1))
+    # The manifest and the masked messages of the last masking.
     masked: tuple[str, Memo[ChatMessage, ChatMessage] | None] = ("", None)
 
     def resumed(self, messages: Sequence[ChatMessage]) -> list[ChatMessage] | None:
@@ -85,7 +104,6 @@ class Session:
         return None
 
     def replace(self, covered: Sequence[ChatMessage], ran: Compaction) -> None:
-        """Store what a compaction made of the client's messages."""
         self.covered, self.compacted = tuple(covered), list(ran.kept)
         self.history.append(ran)
         if ran.kind == "handoff":
@@ -113,48 +131,31 @@ class Sessions:
 
 @dataclass(frozen=True)
 class Context:
-    """A request on its way through the layers; a layer gives back another one.
+    """A request on its way through the layers; a layer gives back another one."""
 
-    Attributes:
-        messages: the conversation, without the pins.
-        tools: the tools on offer.
-        session: the memory of the conversation.
-        tenant: the tenant of the request; nothing is shared between tenants.
-        manifest: hash over the pins that are in force; empty without pins.
-        pinned: the pins' texts, which are added to ``messages`` after all layers.
-        pinned_tokens: the pins' tokens; repeated pins count twice.
-        budget: the token budget.
-        model: the agent's model, for layers that ask one, if there is one.
-        compact_now: compact the history regardless of its size.
-        layers: names the pipeline's layers; equal only if the layers are the same objects.
-        settings: further conditions of the answer as a text, such as sampling and choice of tools;
-            None if no cache may answer the request.
-        chosen: name of the tool that the answer must call, if any. No layer removes it.
-        client: the messages as the client sent them, after compacted history was resumed.
-        answer: an answer from a cache, for which no model is asked.
-        backend: the backend that affinity chose.
-    """
-
-    messages: tuple[ChatMessage, ...]
+    messages: tuple[ChatMessage, ...]  # the conversation, without the pins
     tools: tuple[ToolInfo, ...]
     session: Session
-    tenant: str = ""
-    manifest: str = ""
+    tenant: str = ""  # the tenant of the request; nothing is shared between tenants
+    manifest: str = ""  # hash over the pins that are in force; empty without pins
+    # The pins' texts, which are added to ``messages`` after all layers.
     pinned: tuple[str, ...] = ()
-    pinned_tokens: int = 0
+    pinned_tokens: int = 0  # the pins' tokens; repeated pins count twice
     budget: Budget = DEFAULT
-    model: Model | None = None
-    compact_now: bool = False
-    layers: str = ""
+    model: Model | None = None  # the agent's model, for layers that ask one, if there is one
+    compact_now: bool = False  # compact the history regardless of its size
+    layers: str = ""  # names the pipeline's layers; equal only if the layers are the same objects
+    # Further conditions of the answer as a text, such as sampling and choice of tools; None if no
+    # cache may answer the request.
     settings: str | None = ""
-    chosen: str = ""
+    chosen: str = ""  # name of the tool that the answer must call, if any. No layer removes it.
+    # The messages as the client sent them, after compacted history was resumed.
     client: tuple[ChatMessage, ...] | None = None
-    answer: ModelOutput | None = None
-    backend: str | None = None
+    answer: ModelOutput | None = None  # an answer from a cache, for which no model is asked
+    backend: str | None = None  # the backend that affinity chose
 
     @property
     def query(self) -> str:
-        """The user's last request."""
         return last_user_text(self.messages)
 
     @property
@@ -164,12 +165,10 @@ class Context:
 
     @cached_property
     def message_tokens(self) -> int:
-        """Tokens of the messages."""
         return size(self.messages)
 
     @cached_property
     def tools_tokens(self) -> int:
-        """Tokens of the tools' definitions."""
         return sum(map(tool_tokens, self.tools))
 
     def sized_as(self, before: Context) -> Context:
@@ -191,23 +190,14 @@ class Context:
 
 @dataclass(frozen=True)
 class Trace:
-    """The effect of one layer on a request.
-
-    Attributes:
-        layer: its name.
-        changed: whether the layer changed the request.
-        tokens_before: tokens of messages and tools before the layer.
-        tokens_after: the same after it.
-        seconds: its duration, model calls included.
-        notes: further facts about its run.
-    """
+    """The effect of one layer on a request."""
 
     layer: str
     changed: bool
-    tokens_before: int
-    tokens_after: int
-    seconds: float
-    notes: dict[str, Any] = field(default_factory=dict[str, Any])
+    tokens_before: int  # tokens of messages and tools before the layer
+    tokens_after: int  # the same after it
+    seconds: float  # its duration, model calls included
+    notes: dict[str, Any] = field(default_factory=dict[str, Any])  # further facts about its run
 
 
 def conversation(messages: Sequence[ChatMessage]) -> str:

@@ -35,9 +35,8 @@ from constraintrot.compactors.turns import (
     summary_message,
 )
 from constraintrot.errors import ParameterError
-from constraintrot.memory.pipeline.budget import MOST_SUMMARY
+from constraintrot.memory.pipeline.context import MOST_SUMMARY, Context, same
 from constraintrot.memory.pipeline.context import Compaction as Compacted
-from constraintrot.memory.pipeline.context import Context, same
 from constraintrot.memory.pipeline.layer import Layer, Ran
 
 # Share of the total budget from which history is compacted, and compactions before a hand-off.
@@ -64,11 +63,8 @@ Summarize: TypeAlias = Callable[[Sequence[ChatMessage]], Awaitable[str] | str]
 class Compaction(Layer):
     """A layer that compacts the history when the request takes up too much of the budget.
 
-    Args:
-        strategy: the compactor.
-        threshold: share of the total budget from which it is due.
-        summary_role: role of the summary. ``system``, which gives a model's text an operator's
-            authority, exists to be measured.
+    ``threshold`` is the share of the total budget from which it is due. The ``summary_role``
+    system, which gives a model's text an operator's authority, exists to be measured.
     """
 
     name = "compaction"
@@ -88,7 +84,6 @@ class Compaction(Layer):
         self.threshold, self.summary_role = threshold, summary_role
 
     async def run(self, context: Context) -> Ran:
-        """Compact the history if that is due."""
         context, notes = resumed(context)
         if not due(context, self.threshold):
             return context, notes
@@ -111,11 +106,8 @@ class Compaction(Layer):
 class Handoff(Layer):
     """A layer that replaces a history that was compacted often by a briefing under five headings.
 
-    Args:
-        after: the number of compactions before a hand-off.
-        threshold: share of the total budget from which it is due.
-        write: a function from the messages and the request to the briefing's text, for callers
-            without an Inspect model.
+    ``after`` is the number of compactions before it, ``threshold`` the share of the total budget
+    from which it is due. ``write`` writes the briefing for callers without an Inspect model.
     """
 
     name = "handoff"
@@ -132,7 +124,6 @@ class Handoff(Layer):
         self.after, self.threshold, self.write = after, threshold, write
 
     async def run(self, context: Context) -> Ran:
-        """Hand off if that is due."""
         context, notes = resumed(context)
         session = context.session
         if session.compactions < self.after or not due(context, self.threshold):
@@ -190,12 +181,9 @@ def briefing(text: str) -> str:
 
 
 class Summary(OlderTurns):
-    """The specification's compactor: the recent turns stay, the older ones become a summary.
+    """The specification's compactor: the ``recent`` turns stay, the older ones become a summary.
 
-    Args:
-        write: a function that writes the summary, for callers without an Inspect model; by default
-            the role ``summarizer`` writes it.
-        recent: turns that stay as they are.
+    The role ``summarizer`` writes it, or ``write``, for callers without an Inspect model.
     """
 
     def __init__(self, write: Summarize | None = None, *, recent: int = RECENT_TURNS) -> None:
@@ -203,7 +191,6 @@ class Summary(OlderTurns):
         self.write = write
 
     async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
-        """Replace the older turns by their summary."""
         older, retries = flat(span.older), 0
         if self.write is not None:
             text = await _text_of(self.write, older)
@@ -233,7 +220,6 @@ def _model() -> Model:
 
 
 def due(context: Context, threshold: float) -> bool:
-    """Return whether history is to be compacted."""
     used = context.tokens + context.pinned_tokens
     return context.compact_now or used > threshold * context.budget.total
 

@@ -31,10 +31,7 @@ from constraintrot.memory.pipeline.tools import MetaTools
 class PipelineModel(DeferredModel):
     """A model whose calls all go through a pipeline, for ``react(model=...)``.
 
-    Args:
-        pipeline: the layers.
-        model: a model or its name; by default the model being evaluated, looked up at each call.
-        tenant: the agent's tenant.
+    By default it is the model being evaluated, looked up at each call.
     """
 
     pipeline: Pipeline
@@ -55,7 +52,6 @@ class PipelineModel(DeferredModel):
         *args: Any,
         **settings: Any,
     ) -> ModelOutput:
-        """Take the input through the layers, and generate."""
         given: list[ChatMessage] = (
             [ChatMessageUser(content=input)] if isinstance(input, str) else input
         )
@@ -91,13 +87,7 @@ def pipeline_filter(
 def pipelined(pipeline: Pipeline, *, tenant: str = "", most: int = 20) -> Solver:
     """Generate through a pipeline, and call tools until the model calls none.
 
-    Args:
-        pipeline: the layers. The solver answers meta-tools.
-        tenant: the agent's tenant.
-        most: the most calls of the model.
-
-    Raises:
-        ParameterError: the pipeline is not a ``Pipeline``, or ``most`` is below 1.
+    The solver answers meta-tools. The model is called at most ``most`` times.
     """
     checked(pipeline)
     if most < 1:

@@ -79,7 +79,6 @@ class PipelineMiddleware(AgentMiddleware[Any, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any] | AIMessage:
-        """Prepare the request, have it answered, and give the answer back."""
         prepared, changed = await self._prepared(request)
         if prepared.answer is not None:
             return replayed(prepared.answered(prepared.answer).message)
@@ -90,11 +89,7 @@ class PipelineMiddleware(AgentMiddleware[Any, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any] | AIMessage:
-        """Do the same for a synchronous call.
-
-        Raises:
-            ParameterError: called within a running event loop.
-        """
+        """Do the same for a synchronous call, which is refused within a running event loop."""
         prepared, changed = _run(self._prepared(request))
         if prepared.answer is not None:
             return replayed(prepared.answered(prepared.answer).message)
@@ -208,11 +203,7 @@ def _revealed(prepared: Prepared, message: BaseMessage, at: int) -> BaseMessage:
 
 
 def _structured(prepared: Prepared, value: Any) -> Any:
-    """Return a structured response with the values in place of their placeholders.
-
-    Raises:
-        ValidationError: its schema forbids what a placeholder stands for.
-    """
+    """Return a structured response with the values in place of their placeholders."""
     form = TypeAdapter(type(value))
     plain = form.dump_python(value, by_alias=True)
     call = ToolCall(id="", function="", arguments={"value": plain})

@@ -94,17 +94,11 @@ def _repeatable(message: AIMessage) -> bool:
 
 
 def output_of(message: AIMessage) -> ModelOutput:
-    """Return a model's answer as Inspect's."""
     return ModelOutput.from_message(_assistant(message, None), stop_reason(message))
 
 
 def read(message: BaseMessage, at: int) -> ChatMessage:
-    """Return a message as Inspect's.
-
-    Args:
-        message: LangChain's.
-        at: its position, which names it if it has no id.
-    """
+    """Return a message as Inspect's; its position ``at`` names it if it has no id."""
     known = message.id or f"at-{at}"
     if isinstance(message, AIMessage):
         return _assistant(message, known)
@@ -144,12 +138,7 @@ def _assistant(message: AIMessage, known: str | None) -> ChatMessageAssistant:
 def written(
     message: ChatMessage, known: Mapping[str | None, tuple[ChatMessage, BaseMessage]]
 ) -> BaseMessage:
-    """Return a message as LangChain's: the client's own if no layer changed it.
-
-    Args:
-        message: as it leaves the layers.
-        known: by id, what came in: as Inspect's, and as the client's.
-    """
+    """Return a message as LangChain's: the ``known`` one of the client if no layer changed it."""
     before, original = known.get(message.id, (None, None))
     if original is not None and before == message:
         return original
@@ -178,7 +167,6 @@ def updated(message: ChatMessage, original: M) -> M:
 
 
 def replayed(message: ChatMessageAssistant) -> AIMessage:
-    """Return a cached answer as LangChain's."""
     return AIMessage(message.text, tool_calls=_calls(message))
 
 

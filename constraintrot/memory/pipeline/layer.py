@@ -21,14 +21,11 @@ class Layer(ABC):
     """A part of a pipeline; subclasses define ``run``, and ``answered`` if they change answers.
 
     A layer never sees the pins: they are added after all layers.
-
-    Attributes:
-        name: the name in traces and settings.
-        lengthens: whether the layer makes requests longer than the budget counted; such a layer is
-            refused after ``limits``.
     """
 
-    name: str
+    name: str  # the name in traces and settings
+    # Whether the layer makes requests longer than the budget counted; such a layer is refused after
+    # ``limits``.
     lengthens: ClassVar[bool] = False
 
     @cached_property
@@ -37,7 +34,6 @@ class Layer(ABC):
         return next(_numbers)
 
     async def apply(self, context: Context) -> tuple[Context, Trace]:
-        """Run the layer, and return the changed context and the trace."""
         before, start = context.tokens, perf_counter()
         changed, notes = await self.run(context)
         seconds = perf_counter() - start
@@ -57,12 +53,7 @@ class Layer(ABC):
         return 0
 
     def answered(self, context: Context, output: ModelOutput) -> ModelOutput:
-        """Return the answer as it goes to the client; the layers are called in reverse order.
-
-        Args:
-            context: the context that this layer received.
-            output: the model's answer, or a cached one.
-        """
+        """Return the answer as it goes to the client; the layers are called in reverse order."""
         return output
 
     def revealed(self, context: Context, messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
@@ -72,23 +63,14 @@ class Layer(ABC):
 
 @dataclass(frozen=True)
 class Prepared:
-    """A request as it goes to the model.
+    """A request as it goes to the model."""
 
-    Attributes:
-        messages: the messages, pins included.
-        tools: the tools on offer.
-        answer: an answer from a cache; None if the model is to be asked.
-        backend: the backend that affinity chose; None without that layer.
-        traces: the trace of each layer.
-        passed: each layer with the context that it received.
-    """
-
-    messages: list[ChatMessage]
+    messages: list[ChatMessage]  # the messages, pins included
     tools: list[ToolInfo]
-    answer: ModelOutput | None
-    backend: str | None
+    answer: ModelOutput | None  # an answer from a cache; None if the model is to be asked
+    backend: str | None  # the backend that affinity chose; None without that layer
     traces: tuple[Trace, ...]
-    passed: tuple[tuple[Layer, Context], ...]
+    passed: tuple[tuple[Layer, Context], ...]  # each layer with the context that it received
 
     def answered(self, output: ModelOutput) -> ModelOutput:
         """Return the model's answer for the client: unmasked, and stored by the caches."""

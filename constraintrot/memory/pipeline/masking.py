@@ -78,13 +78,8 @@ def _iban(text: str) -> bool:
 def presidio(analyzer: Any = None, language: str = "en", least: float = 0.4) -> Detector:
     """Return a detector by Microsoft's Presidio (extra ``pii``), which also finds names of people.
 
-    Args:
-        analyzer: an ``AnalyzerEngine``; the default one loads a language model of spaCy's.
-        language: of the texts.
-        least: the score from which a finding counts.
-
-    Raises:
-        MissingExtraError: Presidio is not installed.
+    The default ``analyzer`` loads a language model of spaCy's. A finding counts from the score
+    ``least``.
     """
     if analyzer is None:
         require("masking by Presidio", "pii")
@@ -107,9 +102,8 @@ def presidio(analyzer: Any = None, language: str = "en", least: float = 0.4) -> 
 class Masking(Layer):
     """A layer that masks personal data, and unmasks the answer's text and calls.
 
-    Args:
-        detect: the detector; by patterns by default.
-        keep_domain: keep the domain of an email address, because rules are often about domains.
+    By default it detects by patterns, and keeps the domain of an email address, because rules are
+    often about domains.
     """
 
     name = "masking"
@@ -168,7 +162,6 @@ class Masking(Layer):
         return known[value]
 
     def answered(self, context: Context, output: ModelOutput) -> ModelOutput:
-        """Return the answer with the values in place of their placeholders."""
         vault = context.session.vault
         if not vault or not output.choices:
             return output
@@ -177,7 +170,6 @@ class Masking(Layer):
         return with_message(output, shown)
 
     def revealed(self, context: Context, messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
-        """Return messages with the values in place of their placeholders."""
         vault = context.session.vault
         return [_revealed(message, vault) for message in messages] if vault else messages
 

@@ -18,11 +18,8 @@ MOST: Final = 20_000
 class Memo(Generic[K, T]):
     """A function of a message or a tool that is called once for each.
 
-    Args:
-        read: the function.
-        holds: the content that the function depends on; None if it may change unseen, so that the
-            object is read every time.
-        most: the number of objects that are kept.
+    ``holds`` returns the content that the function depends on; None if it may change unseen, so
+    that the object is read every time.
     """
 
     def __init__(
@@ -62,5 +59,4 @@ def length_of(message: ChatMessage) -> object | None:
 
 
 def parameters_of(tool: ToolInfo) -> object | None:
-    """Return a tool's name, description and parameters."""
     return tool.name, tool.description, tool.parameters

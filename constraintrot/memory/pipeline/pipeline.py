@@ -20,8 +20,10 @@ from inspect_ai.tool import ToolChoice, ToolFunction, ToolInfo
 from constraintrot.defenses.pinning.pins import Pins
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
-from constraintrot.memory.pipeline.budget import DEFAULT, Budget
+from constraintrot.memory.pipeline.arrangement import Limits
 from constraintrot.memory.pipeline.context import (
+    DEFAULT,
+    Budget,
     Context,
     PipelineOverflowError,
     Sessions,
@@ -31,7 +33,6 @@ from constraintrot.memory.pipeline.context import (
     tool_tokens,
 )
 from constraintrot.memory.pipeline.layer import Layer, Prepared
-from constraintrot.memory.pipeline.limits import Limits
 
 # Called with each layer's name and the messages as it leaves them.
 Watch: TypeAlias = Callable[[str, Sequence[ChatMessage]], None]
@@ -149,7 +150,6 @@ class Pipeline:
         return context, traces, passed
 
     def _with_pins(self, context: Context) -> Context:
-        """Return the context with the pins as they are now."""
         if self.pins is None:
             return context
         now = self.pins.rendering()
@@ -220,11 +220,7 @@ def settings_of(tool_choice: ToolChoice | None, config: GenerateConfig) -> str:
 
 
 def checked(pipeline: object) -> Pipeline:
-    """Return the pipeline, or refuse it before the first request.
-
-    Raises:
-        ParameterError: it is not a ``Pipeline``, but for instance a list of layers.
-    """
+    """Return the pipeline, or refuse it before the first request."""
     if not isinstance(pipeline, Pipeline):
         raise ParameterError(
             f"a pipeline is a Pipeline, as Pipeline(layers(), pins=rules), not {pipeline!r:.60}"

@@ -22,12 +22,12 @@ from constraintrot.errors import ParameterError
 from constraintrot.memory.pipeline.arrangement import (
     Affinity,
     DualPosition,
+    Limits,
     PrefixTiers,
     SummaryRoles,
 )
-from constraintrot.memory.pipeline.budget import RECENT_TURNS
 from constraintrot.memory.pipeline.cache import ExactCache, SemanticCache
-from constraintrot.memory.pipeline.context import Context
+from constraintrot.memory.pipeline.context import RECENT_TURNS, Context
 from constraintrot.memory.pipeline.history import (
     HANDOFF_AFTER,
     THRESHOLD,
@@ -37,7 +37,6 @@ from constraintrot.memory.pipeline.history import (
     Summary,
 )
 from constraintrot.memory.pipeline.layer import Layer, Ran
-from constraintrot.memory.pipeline.limits import Limits
 from constraintrot.memory.pipeline.masking import Masking
 from constraintrot.memory.pipeline.tools import ToolPruning
 
@@ -65,7 +64,6 @@ _PHRASES: Final = re.compile(
 
 @lru_cache(maxsize=8192)
 def by_phrases(text: str) -> float:
-    """Return 1 if a text holds a phrase of an injection, else 0."""
     return float(_PHRASES.search(text) is not None)
 
 

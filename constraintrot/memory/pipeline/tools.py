@@ -75,7 +75,6 @@ class ToolPruning(_ToolLayer):
     _above = ABOVE
 
     async def run(self, context: Context) -> Ran:
-        """Choose the tools."""
         allowed = [tool for tool in context.tools if tool.name not in self.withheld]
         kept = allowed if len(allowed) <= self.above else self._chosen(context, allowed)
         if len(kept) == len(context.tools):
@@ -108,20 +107,14 @@ class MetaTools(_ToolLayer):
     """A layer that offers a large catalogue as three meta-tools: search, schema and execute.
 
     A call by ``execute_tool`` leaves this layer under the tool's own name, so that an approver sees
-    the real call. A call of a withheld or unknown tool is stopped. Put this before ``ToolPruning``.
-
-    Args:
-        core: names of tools that are always offered directly.
-        withheld: names of tools that must not be used.
-        above: the number of tools above which meta-tools are offered.
-        relevance: the fit of a tool and a search.
+    the real call. A call of a withheld or unknown tool is stopped. Put this before ``ToolPruning``,
+    whose arguments it has.
     """
 
     name = "meta_tools"
     _above = META_ABOVE
 
     async def run(self, context: Context) -> Ran:
-        """Offer the core and the meta-tools."""
         if len(context.tools) <= self.above:
             return context, {}
         names = (self.core | {context.chosen}) - self.withheld
@@ -141,12 +134,7 @@ class MetaTools(_ToolLayer):
         return _with_calls(output, through, gone) if calls else output
 
     def look_up(self, tools: Sequence[ToolInfo], call: ToolCall) -> str | None:
-        """Return the result of ``search_tools`` or ``get_tool_schema``; None for another call.
-
-        Args:
-            tools: the whole catalogue.
-            call: the call as ``answered`` returns it.
-        """
+        """Return the result of ``search_tools`` or ``get_tool_schema``; None for another call."""
         open_to = [tool for tool in tools if tool.name not in self.withheld]
         if call.function == SEARCH:
             limit = call.arguments.get("limit", 5)

@@ -19,8 +19,7 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 from constraintrot.defenses.pinning.pins import Pins
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
-from constraintrot.memory.pipeline.budget import DEFAULT, Budget
-from constraintrot.memory.pipeline.context import PipelineOverflowError, size
+from constraintrot.memory.pipeline.context import DEFAULT, Budget, PipelineOverflowError, size
 from constraintrot.tokens import count
 
 WON: Final = 0.1
@@ -35,19 +34,12 @@ Outcome: TypeAlias = Literal["won", "lost", "refused"]
 
 @dataclass(frozen=True)
 class Entry:
-    """A text that may be put into a context.
-
-    Attributes:
-        key: the entry's name.
-        text: its text.
-        category: ``memory``, ``retrieval`` or ``domain``.
-        rule: whether it is a rule, which is always included and never scored.
-    """
+    """A text that may be put into a context."""
 
     key: str
     text: str
-    category: str = "memory"
-    rule: bool = False
+    category: str = "memory"  # ``memory``, ``retrieval`` or ``domain``
+    rule: bool = False  # whether it is a rule, which is always included and never scored
 
     def __post_init__(self) -> None:
         if self.category not in LEARNED:
@@ -83,16 +75,10 @@ class Allocation:
         return self._scores.get(key, 0.0)
 
     def tokens(self, category: str) -> int:
-        """Return the tokens that a category gets now."""
         return self._parts[category]
 
     def outcome(self, entries: Iterable[Entry], what: Outcome) -> None:
-        """Learn from the outcome of a context.
-
-        Args:
-            entries: the entries of the context.
-            what: ``won``, ``lost`` or ``refused``.
-        """
+        """Learn from the outcome of a context."""
         if what == "refused" and self.refusals == "ignored":
             return
         step = WON if what == "won" else LOST
@@ -132,28 +118,17 @@ class Allocation:
 
 @dataclass(frozen=True)
 class Assembled:
-    """The workspace at one moment.
+    """The workspace at one moment."""
 
-    Attributes:
-        messages: the messages for the model, without the situation.
-        entries: the chosen entries, for ``Allocation.outcome``.
-        manifest: the manifest of its pins.
-    """
-
-    messages: tuple[ChatMessage, ...]
-    entries: tuple[Entry, ...]
-    manifest: str
+    messages: tuple[ChatMessage, ...]  # the messages for the model, without the situation
+    entries: tuple[Entry, ...]  # the chosen entries, for ``Allocation.outcome``
+    manifest: str  # the manifest of its pins
 
 
 class Workspace:
     """A context that is assembled from entries, with the pins as invariants.
 
-    Args:
-        pins: the registry, or its ``Pins``.
-        entries: returns the current entries.
-        system: the agent's instructions.
-        allocation: the learned scores and parts.
-        budget: the token budget.
+    ``entries`` returns the current entries; ``system`` is the agent's instructions.
     """
 
     def __init__(
@@ -172,15 +147,10 @@ class Workspace:
 
     @property
     def manifest(self) -> str:
-        """The manifest of the pins that are in force."""
         return self.pins.rendering().manifest
 
     def assemble(self) -> Assembled:
-        """Return the workspace at this moment.
-
-        Raises:
-            PipelineOverflowError: instructions, pins and rules are over the budget.
-        """
+        """Return the workspace at this moment."""
         # First, so that a pin that comes while entries are chosen makes the manifest stale.
         manifest = self.manifest
         chosen = self._chosen(self.entries())
@@ -195,7 +165,6 @@ class Workspace:
         return Assembled(tuple(messages), tuple(chosen), manifest)
 
     def request(self, situation: str) -> list[ChatMessage]:
-        """Return the messages of the workspace and the situation, ready to send."""
         return [*self.assemble().messages, ChatMessageUser(content=situation)]
 
     def _chosen(self, entries: Sequence[Entry]) -> list[Entry]:

@@ -25,9 +25,7 @@ from constraintrot.memory.playbook.roles import Cost, curate, reflect
 class Memory(Protocol):
     """The interface of a memory that an agent is shown and that learns from its work."""
 
-    def render(self) -> str:
-        """Return the memory as a prompt shows it."""
-        ...
+    def render(self) -> str: ...
 
     async def learn(self, messages: Sequence[ChatMessage], feedback: str, source: str) -> Cost:
         """Learn from messages that end before the question.
@@ -41,13 +39,9 @@ class Memory(Protocol):
 
 
 class PlaybookMemory:
-    """A playbook that a Reflector and a Curator add to (ACE).
+    """A playbook that a Reflector and a Curator add to (ACE), models or their names.
 
-    Args:
-        playbook: the playbook.
-        reflector: the model of that role, or its name.
-        curator: the model of that role, or its name.
-        rounds: the most questions to the Reflector about one trajectory; the paper has 5.
+    ``rounds`` is the most questions to the Reflector about one trajectory; the paper has 5.
     """
 
     def __init__(
@@ -74,16 +68,10 @@ _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
 
 @dataclass(frozen=True)
 class Trajectory:
-    """The Generator's work on a task.
-
-    Attributes:
-        messages: the messages of the work.
-        feedback: the environment's feedback on the outcome, such as an error; no label is needed.
-        success: whether the task is done.
-    """
+    """The Generator's work on a task."""
 
     messages: tuple[ChatMessage, ...]
-    feedback: str
+    feedback: str  # the environment's feedback on the outcome, such as an error; no label is needed
     success: bool
 
 
@@ -93,21 +81,13 @@ Play: TypeAlias = Callable[[Task, str], Awaitable[Trajectory]]
 
 @dataclass(frozen=True)
 class Step:
-    """A step of adaptation.
-
-    Attributes:
-        epoch: number of the epoch, from 1.
-        number: number of the task in its epoch, from 1.
-        success: whether the task was done, with the memory from before the step.
-        size: tokens of the memory after the step.
-        cost: cost of the models that learn, without the Generator.
-    """
+    """A step of adaptation."""
 
     epoch: int
-    number: int
-    success: bool
-    size: int
-    cost: Cost
+    number: int  # number of the task in its epoch, from 1
+    success: bool  # whether the task was done, with the memory from before the step
+    size: int  # tokens of the memory after the step
+    cost: Cost  # cost of the models that learn, without the Generator
 
 
 async def offline(

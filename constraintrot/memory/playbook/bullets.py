@@ -40,27 +40,17 @@ class PlaybookError(ConstraintRotError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Bullet:
-    """A bullet at one moment.
+    """A bullet at one moment."""
 
-    Attributes:
-        id: a prefix from its first section, and a number that the playbook gives only once.
-        section: its section's heading, one line.
-        text: its text; line ends are newlines.
-        kind: its kind. A constraint is never changed, merged or pruned.
-        helpful: the number of times it was marked helpful.
-        harmful: the number of times it was marked harmful.
-        sources: its sources, oldest first; a merged bullet has those of all its parts.
-        touched: number of the last delta that added, changed or counted it.
-    """
-
-    id: str
-    section: str
-    text: str
-    kind: Kind = "strategy"
-    helpful: int = 0
-    harmful: int = 0
+    id: str  # a prefix from its first section, and a number that the playbook gives only once
+    section: str  # its section's heading, one line
+    text: str  # its text; line ends are newlines
+    kind: Kind = "strategy"  # its kind. A constraint is never changed, merged or pruned.
+    helpful: int = 0  # the number of times it was marked helpful
+    harmful: int = 0  # the number of times it was marked harmful
+    # Its sources, oldest first; a merged bullet has those of all its parts.
     sources: tuple[str, ...] = ()
-    touched: int = 0
+    touched: int = 0  # number of the last delta that added, changed or counted it
 
     @property
     def number(self) -> int:
@@ -69,12 +59,10 @@ class Bullet:
 
     @property
     def net(self) -> int:
-        """The number of times it helped minus the number of times it harmed."""
         return self.helpful - self.harmful
 
     @property
     def constrains(self) -> bool:
-        """Whether it is a constraint."""
         return self.kind == "constraint"
 
     def line(self) -> str:
@@ -83,13 +71,11 @@ class Bullet:
         return f"- [{self.id}] helpful={self.helpful} harmful={self.harmful} :: {text}\n"
 
     def plain(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return fields | {"sources": list(self.sources)}
 
 
 def bullet_from(data: Mapping[str, Any]) -> Bullet:
-    """Return the bullet of plain data, after checking it."""
     try:
         one = Bullet(**{**data, "sources": tuple(data["sources"])})
         counts = (one.helpful, one.harmful, one.touched)
@@ -114,11 +100,7 @@ def bullet_id(section: str, number: int) -> str:
 
 
 def checked_text(text: object) -> str:
-    """Return a bullet's text trimmed, with every line end as a newline.
-
-    Raises:
-        PlaybookError: it is not a string, blank, too long, or not valid Unicode.
-    """
+    """Return a bullet's text trimmed, with every line end as a newline."""
     if not isinstance(text, str):
         raise PlaybookError(f"a bullet's text is a string, not {type(text).__name__}")
     # Most texts are one printable line, without line ends to replace.
@@ -134,11 +116,7 @@ def checked_text(text: object) -> str:
 
 
 def checked_section(section: object) -> str:
-    """Return a section's name on one line; ``general`` for an empty one.
-
-    Raises:
-        PlaybookError: it is not a string, or not valid Unicode.
-    """
+    """Return a section's name on one line; ``general`` for an empty one."""
     if not isinstance(section, str):
         raise PlaybookError(f"a section is a string, not {type(section).__name__}")
     return _one_line(section)
@@ -165,7 +143,6 @@ def rendered(bullets: Iterable[Bullet]) -> str:
 
 
 def heading(section: str) -> str:
-    """Return a section's line."""
     return f"## {section}\n"
 
 
@@ -173,9 +150,6 @@ def read_rendered(text: str) -> Iterator[Bullet]:
     """Parse the bullets of a rendered playbook: id, section, text and counters.
 
     A prompt does not hold a bullet's kind and sources.
-
-    Raises:
-        PlaybookError: the text is not from ``rendered``.
     """
     section, lines = "", list[str]()
     for line in text.removesuffix("\n").split("\n") if text else ():

@@ -86,7 +86,6 @@ class Playbook:
 
     @property
     def deltas(self) -> int:
-        """The number of applied deltas."""
         return self._store.deltas
 
     @property
@@ -112,7 +111,6 @@ class Playbook:
         return self.pinned_text() + rendered(self._store.bullets.values())
 
     def pinned_text(self) -> str:
-        """Return the pins as they are now."""
         text = self._pins() if self._pins else ""
         # Else the first section's heading would stand on the last pin's line.
         return f"{text}\n" if text and not text.endswith("\n") else text
@@ -144,11 +142,7 @@ class Playbook:
             raise
 
     def retire(self, bullet_id: str) -> Bullet:
-        """Remove a bullet, even a constraint. Only an operator can: no delta asks for it.
-
-        Raises:
-            PlaybookError: no bullet has this id.
-        """
+        """Remove a bullet, even a constraint. Only an operator can: no delta asks for it."""
         bullet = self.get(bullet_id)
         if bullet is None:
             raise PlaybookError(f"no bullet {bullet_id!r} to retire")
@@ -160,12 +154,7 @@ class Playbook:
         return self._store.plain()
 
     def fill(self, data: Mapping[str, Any]) -> None:
-        """Replace the content by what ``plain`` returned; new ids continue from there.
-
-        Raises:
-            PlaybookError: the data is not from ``plain``.
-            PlaybookOverflowError: its constraints exceed this playbook's budget.
-        """
+        """Replace the content by what ``plain`` returned; new ids continue from there."""
         before = self._store.state()
         self._store.fill(data)
         try:
@@ -265,11 +254,7 @@ def save(playbook: Playbook, path: str | Path) -> None:
 
 
 def load(playbook: Playbook, path: str | Path) -> Playbook:
-    """Load a file into a playbook, and return the playbook.
-
-    Raises:
-        PlaybookError: the file cannot be read, or holds no playbook.
-    """
+    """Load a file into a playbook, and return the playbook."""
     try:
         data = contents(path, LARGEST, PlaybookError)
         found: Any = json.loads(data)

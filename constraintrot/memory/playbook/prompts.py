@@ -69,14 +69,12 @@ def reflect(playbook: str, feedback: str) -> str:
 
 
 def again(reflection: Mapping[str, Any]) -> str:
-    """Return the Reflector's question in a further round."""
     return _AGAIN.format(
         role=REFLECTOR, insights=_INSIGHTS + json.dumps(reflection, ensure_ascii=False)
     )
 
 
 def curate(playbook: str, insights: Sequence[Mapping[str, Any]]) -> str:
-    """Return the Curator's question."""
     listed = _INSIGHTS + json.dumps(list(insights), ensure_ascii=False)
     if not playbook:
         return _BEGIN.format(role=CURATOR, insights=listed, kinds=_KINDS, add=_ADD)
@@ -86,7 +84,6 @@ def curate(playbook: str, insights: Sequence[Mapping[str, Any]]) -> str:
 
 
 def rewrite(notes: str, words: int | None = None) -> str:
-    """Return the rewriter's question, which comes after the new messages."""
     budget = f" Use at most {words} words." if words else ""
     form = _REWRITE if notes else _FIRST
     return form.format(role=REWRITER, budget=budget, marker=_NOTES, notes=notes, end=_NEW_NOTES)

@@ -26,18 +26,14 @@ When: TypeAlias = Literal["never", "lazy", "proactive"]
 
 @dataclass(frozen=True)
 class Refinement:
-    """The settings that keep a playbook compact.
+    """The settings that keep a playbook compact."""
 
-    Attributes:
-        when: ``proactive`` de-duplicates after every delta, ``lazy`` only when a budget is
-            exceeded, ``never`` only appends. All but ``never`` keep the budgets.
-        deduplicate: whether bullets that say the same thing are merged.
-        protect: whether constraints are exempt. False is the paper's playbook, where only counters
-            and likeness decide; it exists to be measured.
-    """
-
+    # ``proactive`` de-duplicates after every delta, ``lazy`` only when a budget is exceeded,
+    # ``never`` only appends. All but ``never`` keep the budgets.
     when: When = "proactive"
-    deduplicate: bool = True
+    deduplicate: bool = True  # whether bullets that say the same thing are merged
+    # Whether constraints are exempt. False is the paper's playbook, where only counters and
+    # likeness decide; it exists to be measured.
     protect: bool = True
 
 
@@ -82,24 +78,16 @@ def prunable(bullets: Sequence[Bullet], refinement: Refinement) -> list[Bullet]:
 
 @dataclass(frozen=True)
 class Applied:
-    """The outcome of a delta.
+    """The outcome of a delta."""
 
-    Attributes:
-        added: ids of new bullets.
-        updated: ids of bullets with a new text.
-        merged: removed ids, each with the id that it was merged into, by MERGE or likeness.
-        deleted: ids that DELETE removed.
-        counted: ids whose counters were raised.
-        pruned: ids that the budget removed.
-        refused: operations that were not carried out, each with the reason.
-    """
-
-    added: tuple[str, ...] = ()
-    updated: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()  # ids of new bullets
+    updated: tuple[str, ...] = ()  # ids of bullets with a new text
+    # Removed ids, each with the id that it was merged into, by MERGE or likeness.
     merged: tuple[tuple[str, str], ...] = ()
-    deleted: tuple[str, ...] = ()
-    counted: tuple[str, ...] = ()
-    pruned: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()  # ids that DELETE removed
+    counted: tuple[str, ...] = ()  # ids whose counters were raised
+    pruned: tuple[str, ...] = ()  # ids that the budget removed
+    # Operations that were not carried out, each with the reason.
     refused: tuple[tuple[str, str], ...] = ()
 
 
@@ -107,17 +95,11 @@ Done: TypeAlias = Literal["added", "updated", "merged", "deleted", "counted"]
 
 
 class Merger:
-    """The executor of operations on a store."""
-
     def __init__(self, store: Store, protect: bool, room: Callable[[Bullet], bool]) -> None:
         self.store, self.protect, self.room = store, protect, room
 
     def carry_out(self, one: Operation, source: str) -> tuple[Done, list[Any]]:
-        """Carry out one operation, and return the field of ``Applied`` and its entries.
-
-        Raises:
-            PlaybookError: the operation is refused, and nothing has changed.
-        """
+        """Carry out one operation, and return the field of ``Applied`` and its entries."""
         match one:
             case Add():
                 return "added", [self._add(one, source)]

@@ -31,15 +31,12 @@ MAX_TOKENS = 1_200
 
 @dataclass
 class Cost:
-    """The cost of model calls."""
-
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
 
     def plus(self, other: Cost) -> Cost:
-        """Return the sum of two costs."""
         return Cost(
             self.calls + other.calls, self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens, self.seconds + other.seconds,
@@ -48,18 +45,11 @@ class Cost:
 
 @dataclass(frozen=True)
 class Reflection:
-    """The Reflector's findings.
+    """The Reflector's findings."""
 
-    Attributes:
-        insights: each with ``text``, ``kind`` and ``section``.
-        counts: counts of bullets that helped or harmed.
-        faults: unreadable parts of the answer.
-        cost: cost of its calls.
-    """
-
-    insights: tuple[dict[str, str], ...] = ()
-    counts: tuple[Count, ...] = ()
-    faults: tuple[str, ...] = ()
+    insights: tuple[dict[str, str], ...] = ()  # each with ``text``, ``kind`` and ``section``
+    counts: tuple[Count, ...] = ()  # counts of bullets that helped or harmed
+    faults: tuple[str, ...] = ()  # unreadable parts of the answer
     cost: Cost = field(default_factory=Cost)
 
 
@@ -93,14 +83,8 @@ async def reflect(
 ) -> Reflection:  # fmt: skip
     """Ask the Reflector what a trajectory teaches.
 
-    Args:
-        model: of role ``reflector``.
-        messages: the trajectory.
-        playbook: the rendered playbook, as the Generator was shown it.
-        feedback: the environment's feedback on the outcome.
-        tools: of the agent.
-        rounds: the most questions; from the second on, it is asked to correct itself, until
-            nothing changes.
+    From the second of at most ``rounds`` questions on, it is asked to correct itself, until nothing
+    changes.
     """
     question = prompts.reflect(playbook, feedback)
     found, cost = Reflection(), Cost()

@@ -42,9 +42,7 @@ class Similarity(Protocol):
     """A measure of likeness."""
 
     @property
-    def name(self) -> str:
-        """The name in files and reports."""
-        ...
+    def name(self) -> str: ...
 
     @property
     def least(self) -> float:
@@ -67,7 +65,6 @@ class Words:
     def alike(
         self, texts: Sequence[str], focus: Collection[int], least: float
     ) -> Iterator[tuple[int, int, float]]:
-        """Yield the pairs whose sets overlap by at least a share."""
         sets = [_features(text) for text in texts]
         if len(focus) * len(texts) <= _FEW_PAIRS:
             pairs = {(max(i, j), min(i, j)) for i in focus for j in range(len(texts)) if i != j}
@@ -114,13 +111,7 @@ def _candidates(sets: Sequence[frozenset[str]], least: float) -> Iterator[tuple[
 
 
 class Vectors:
-    """The cosine of two texts' embeddings.
-
-    Args:
-        embed: a function from texts to unit vectors, one per row.
-        name: the model's name.
-        least: the cosine from which two texts say the same.
-    """
+    """The cosine of two texts' embeddings; ``embed`` gives unit vectors, one per row."""
 
     def __init__(self, embed: Embed, name: str, least: float = 0.9) -> None:
         self.name, self.least = name, least
@@ -130,7 +121,6 @@ class Vectors:
     def alike(
         self, texts: Sequence[str], focus: Collection[int], least: float
     ) -> Iterator[tuple[int, int, float]]:
-        """Yield the pairs whose cosine is at least a value; every text is embedded once."""
         import numpy as np
 
         if not focus or len(texts) < 2:
@@ -152,11 +142,7 @@ class Vectors:
 
 @cache
 def minilm() -> Vectors:
-    """Return the measure by all-MiniLM-L6-v2 (fastembed); the first call loads it, in seconds.
-
-    Raises:
-        EmbeddingError: the extra ``embed`` is not installed, or the weights cannot be had.
-    """
+    """Return the measure by all-MiniLM-L6-v2 (fastembed); the first call loads it, in seconds."""
     from constraintrot.models.embedding.embedder import embedder
 
     return Vectors(embedder(), "minilm")
@@ -178,7 +164,9 @@ def opposed(one: str, other: str) -> bool:
     if a == b:
         return said != told
     changed = (a - b) + (b - a)
-    if any(map(_telling, changed)) or _turned(changed):
+    if any(_negates(one) or is_quantity(one) or not one.isalpha() for one in changed):
+        return True
+    if _turned(changed):
         return True
     beside = _beside_numbers(said) | _beside_numbers(told)
     return not beside <= a.keys() & b.keys()
@@ -219,10 +207,6 @@ def _contradict(one: Sequence[str], other: Sequence[str]) -> bool:
         return True
     said, told = ([word for word in text if is_quantity(word)] for text in (one, other))
     return sorted(said) == sorted(told) and said != told
-
-
-def _telling(word: str) -> bool:
-    return _negates(word) or is_quantity(word) or not word.isalpha()
 
 
 def _particular(word: str) -> bool:

@@ -31,13 +31,11 @@ class Sizes:
         self._sections: Counter[str] = Counter()
 
     def add(self, bullet: Bullet) -> None:
-        """Count a new bullet."""
         self._of[bullet.id] = size = self._counter(bullet.line())
         self.total += size + (0 if self._sections[bullet.section] else self._head(bullet.section))
         self._sections[bullet.section] += 1
 
     def remove(self, bullet: Bullet) -> None:
-        """Discount a removed bullet."""
         self._sections[bullet.section] -= 1
         self.total -= self._of.pop(bullet.id)
         self.total -= 0 if self._sections[bullet.section] else self._head(bullet.section)
@@ -52,30 +50,19 @@ class Sizes:
 
 
 class Store:
-    """The bullets by id, oldest first.
-
-    Args:
-        counter: a counter of tokens; None if there is no budget.
-
-    Attributes:
-        bullets: the bullets by id.
-        texts: ids by text.
-        went: merged ids, each with the id that it was merged into.
-        next: number of the next bullet. It only grows, across saving and loading too.
-        deltas: the number of applied deltas.
-        adaptation: the finished steps of an adaptation, as plain data, if there are any.
-    """
+    """The bullets by id, oldest first; without a ``counter`` there is no budget."""
 
     def __init__(self, counter: Callable[[str], int] | None) -> None:
         self._counter = counter
+        # The number of the next bullet only grows, across saving and loading too.
         self.next, self.deltas = 1, 0
-        self.went: dict[str, str] = {}
+        self.went: dict[str, str] = {}  # merged ids, each with the id that it was merged into
+        # The finished steps of an adaptation, as plain data.
         self.adaptation: dict[str, Any] | None = None
         self._clear()
 
     @property
     def size(self) -> int:
-        """Tokens of all bullets."""
         return self._all.total if self._all else 0
 
     def constraints_with(self, bullet: Bullet) -> tuple[int, int]:
@@ -92,7 +79,6 @@ class Store:
         return name
 
     def get(self, name: str) -> Bullet | None:
-        """Return the bullet of an id, or the one that it was merged into."""
         return self.bullets.get(self.now(name))
 
     def put(self, bullet: Bullet) -> None:
@@ -110,7 +96,6 @@ class Store:
                 self._constraining.add(bullet)
 
     def drop(self, bullet: Bullet) -> None:
-        """Remove a bullet."""
         self._forget(self.bullets.pop(bullet.id))
 
     def join(self, gone: Bullet, into: Bullet) -> tuple[str, str]:
@@ -129,7 +114,6 @@ class Store:
         return gone.id, into.id
 
     def plain(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
         plain: dict[str, Any] = {
             "version": VERSION, "next": self.next, "deltas": self.deltas,
             "bullets": [one.plain() for one in self.bullets.values()], "went": dict(self.went),
@@ -141,9 +125,6 @@ class Store:
 
         A text that reads as a rule becomes a constraint even if the file has another kind: another
         version's list of words, or a person, may have written it.
-
-        Raises:
-            PlaybookError: the data is not from ``plain``; nothing has changed then.
         """
         try:
             if data["version"] != VERSION:
@@ -170,13 +151,11 @@ class Store:
         self.restore((tuple(found), went, following, deltas, adaptation))
 
     def state(self) -> State:
-        """Return the state that ``restore`` takes."""
         return (
             tuple(self.bullets.values()), dict(self.went), self.next, self.deltas, self.adaptation,
         )  # fmt: skip
 
     def restore(self, state: State) -> None:
-        """Return to an earlier state."""
         found, self.went, self.next, self.deltas, self.adaptation = state
         self._clear()
         for one in found:
@@ -184,7 +163,7 @@ class Store:
 
     def _clear(self) -> None:
         self.bullets: dict[str, Bullet] = {}
-        self.texts: dict[str, str] = {}
+        self.texts: dict[str, str] = {}  # ids by text
         self._constraints = 0
         self._all = Sizes(self._counter) if self._counter else None
         self._constraining = Sizes(self._counter) if self._counter else None

@@ -125,10 +125,6 @@ def request(variant: Variant) -> str:
     return " ".join(terms(variant.trigger))
 
 
-def _added(episode: Episode, filled: Filled) -> Episode:
-    return changed(episode, lambda wiki: ingest(wiki, episode.variant, filled))
-
-
 def _check(before: Mapping[str, str], after: Mapping[str, str]) -> None:
     """Refuse an attack that changed the schema, a source or an existing page."""
     touched = [
@@ -159,7 +155,9 @@ def _staged(channel: WikiChannel, episode: Episode, given: Given) -> Episode:
 
 
 _STORE = ChannelStore(
-    "the vault of a wiki", _check, shown, _added, fills=frozenset({"request", "number"})
-)
+    "the vault of a wiki", _check, shown,
+    lambda episode, filled: changed(episode, lambda wiki: ingest(wiki, episode.variant, filled)),
+    fills=frozenset({"request", "number"}),
+)  # fmt: skip
 for _name in WIKI_CHANNELS:
     policy_channel(_name, store=_STORE, unfit=_unfit, uncompacted="wiki")(partial(_staged, _name))

@@ -51,7 +51,8 @@ def left_out(old: str, new: str) -> str | None:
         # A rule may span several lines, so its sentences are compared one by one.
         parts = item if len(item) == 1 else _SENTENCE.split(" ".join(item))
         for part in parts:
-            if reads_as_rule(part) and not _stands(part, kept):
+            sentence = f"{_START}{re.escape(part)}{_END}"
+            if reads_as_rule(part) and re.search(sentence, kept, re.MULTILINE) is None:
                 return part
     return None
 
@@ -74,10 +75,6 @@ def _items(text: str) -> Iterator[list[str]]:
         yield item
 
 
-def _stands(rule: str, text: str) -> bool:
-    return re.search(f"{_START}{re.escape(rule)}{_END}", text, re.MULTILINE) is not None
-
-
 LONG_SECTION: Final = 400
 """Length in characters from which a section may not be halved."""
 RELATED: Final = "Related"
@@ -91,29 +88,22 @@ _UNDERLINE: Final = re.compile(r"(?<=[^\n])\n( {0,3})(?=(?:=+|-+)[ \t]*$)", re.M
 
 @dataclass(frozen=True)
 class Place:
-    """A page's place in the vault."""
-
     kind: Kind
     name: str
 
     @property
     def path(self) -> str:
-        """The path in the vault."""
         return page_path(self.kind, self.name)
 
 
 @dataclass
 class Done:
-    """The outcome of an ingest's edits.
+    """The outcome of an ingest's edits."""
 
-    Attributes:
-        pages: the pages that were written.
-        refused: edits that were not done as asked, with the reason.
-        unlinked: targets of unresolved links, which became plain text.
-    """
-
-    pages: list[Page] = field(default_factory=list[Page])
+    pages: list[Page] = field(default_factory=list[Page])  # the pages that were written
+    # Edits that were not done as asked, with the reason.
     refused: list[str] = field(default_factory=list[str])
+    # Targets of unresolved links, which became plain text.
     unlinked: list[str] = field(default_factory=list[str])
 
 
@@ -163,13 +153,7 @@ def applied(
 ) -> Page:  # fmt: skip
     """Return a page with the edits of one source.
 
-    Args:
-        page: the page before the edits.
-        edits: all edits of the source to this page.
-        source: its name, which every new fact cites.
-        date: date of the ingest.
-        known: whether a name is a file's of the vault, or will be.
-        done: collects the refused edits.
+    ``known`` tells whether a name is a file's of the vault, or will be.
     """
     before = page
     for edit in edits:

@@ -27,11 +27,7 @@ def frontmatter(fields: Mapping[str, Any]) -> str:
 
 
 def split(text: str) -> tuple[dict[str, Any], str]:
-    """Return the fields of the frontmatter, and the body.
-
-    Raises:
-        WikiError: the text has no frontmatter, or it is not YAML.
-    """
+    """Return the fields of the frontmatter, and the body."""
     block, body = parts(text)
     return read(block), body
 
@@ -45,11 +41,7 @@ def parts(text: str) -> tuple[str, str]:
 
 
 def changed(block: str, changes: dict[str, Any]) -> str:
-    """Return frontmatter with new values for some fields; every other line stays as it is.
-
-    Raises:
-        WikiError: the block is not YAML.
-    """
+    """Return frontmatter with new values for some fields; every other line stays as it is."""
     left, lines = dict(changes), list[str]()
     keep = True
     for line in block.removesuffix("\n").split("\n"):
@@ -76,11 +68,6 @@ def _line(key: str, value: Any) -> str:
 
 
 def read(block: str) -> dict[str, Any]:
-    """Parse the fields of a block of frontmatter.
-
-    Raises:
-        WikiError: the block is not YAML.
-    """
     fields: dict[str, Any] = {}
     for line in block.splitlines():
         one = _KEY.fullmatch(line)

@@ -46,53 +46,39 @@ BY_HAND: Final = {
 
 @dataclass(frozen=True)
 class Finding:
-    """A broken promise of a vault.
+    """A broken promise of a vault."""
 
-    Attributes:
-        code: a key of ``REPAIRED`` or ``BY_HAND``.
-        path: the file.
-        text: the fault.
-    """
-
-    code: str
+    code: str  # a key of ``REPAIRED`` or ``BY_HAND``
     path: str
     text: str
 
     @property
     def repaired(self) -> bool:
-        """Return whether ``repair`` fixes it."""
         return self.code in REPAIRED
 
     @property
     def fix(self) -> str:
-        """The repair of the finding."""
         return REPAIRED.get(self.code) or BY_HAND[self.code]
 
 
 @dataclass
 class Seen:
-    """The pages and sources of a vault, read once.
+    """The pages and sources of a vault, read once."""
 
-    Attributes:
-        pages: the pages by name; if two have one name, the first.
-        texts: the texts of the sources by name.
-        findings: problems found while reading.
-        unreadable: names of page files that cannot be read as pages.
-        damaged: files of the vault's root that cannot be read.
-        names: the names of all files that a link may lead to.
-        pending: the source of an ingest that was cut off.
-    """
-
+    # The pages by name; if two have one name, the first.
     pages: dict[str, Page] = field(default_factory=dict[str, Page])
+    # The texts of the sources by name.
     texts: dict[str, str] = field(default_factory=dict[str, str])
     findings: list[Finding] = field(default_factory=list[Finding])
+    # Names of page files that cannot be read as pages.
     unreadable: set[str] = field(default_factory=set[str])
+    # Files of the vault's root that cannot be read.
     damaged: set[str] = field(default_factory=set[str])
+    # The names of all files that a link may lead to.
     names: set[str] = field(default_factory=set[str])
-    pending: str = ""
+    pending: str = ""  # the source of an ingest that was cut off
 
     def resolves(self, name: str) -> bool:
-        """Return whether a link goes to a file."""
         return name in self.names or f"{name}.md" in ROOT_FILES
 
 
@@ -137,39 +123,28 @@ _HUBS = 5
 
 @dataclass(frozen=True)
 class Graph:
-    """Measures of a graph of pages.
+    """Measures of a graph of pages."""
 
-    Attributes:
-        pages: numbers of pages by kind.
-        edges: directed links, each pair of pages once.
-        occurrences: links between pages, counted as often as they are written.
-        clustering: mean over all pages of the share of a page's neighbours that are
-            neighbours of each other, directions aside; 0 for a page with fewer than two.
-        unresolved: unresolved links, counted as often as they are written.
-        orphans: number of pages that no other page links to.
-        hubs: the pages with the most pages linking to them, with these numbers.
-    """
-
-    pages: dict[Kind, int]
-    edges: int
-    occurrences: int
+    pages: dict[Kind, int]  # numbers of pages by kind
+    edges: int  # directed links, each pair of pages once
+    occurrences: int  # links between pages, counted as often as they are written
+    # Mean over all pages of the share of a page's neighbours that are neighbours of each other,
+    # directions aside; 0 for a page with fewer than two.
     clustering: float
-    unresolved: int
-    orphans: int
+    unresolved: int  # unresolved links, counted as often as they are written
+    orphans: int  # number of pages that no other page links to
+    # The pages with the most pages linking to them, with these numbers.
     hubs: tuple[tuple[str, int], ...]
 
     @property
     def nodes(self) -> int:
-        """The number of pages."""
         return sum(self.pages.values())
 
     @property
     def links_a_page(self) -> float:
-        """The mean number of different pages that a page links to."""
         return self.edges / self.nodes if self.nodes else 0.0
 
     def plain(self) -> dict[str, Any]:
-        """Return plain data."""
         return {
             "pages": self.nodes, **{f"pages_{kind}": number for kind, number in self.pages.items()},
             "edges": self.edges, "occurrences": self.occurrences,
@@ -180,7 +155,6 @@ class Graph:
 
 
 def graph(store: Store) -> Graph:
-    """Measure a vault's graph."""
     seen = see(store)
     out: dict[str, set[str]] = {name: set() for name in seen.pages}
     occurrences = unresolved = 0

@@ -45,12 +45,10 @@ class Line:
 
     @property
     def line(self) -> str:
-        """The line as it is written."""
         return f"- [[{self.name}]] {self.text}"
 
 
 def line_of(page: Page) -> Line:
-    """Return the index's line about a page."""
     summary = one_line(page.summary, LONGEST_SUMMARY)
     title = one_line(page.title, LONGEST_SUMMARY)
     # The summary may begin with the title, or be the title.
@@ -59,7 +57,6 @@ def line_of(page: Page) -> Line:
 
 
 def read(text: str) -> dict[Kind, dict[str, Line]]:
-    """Parse the lines of an index, by kind and name."""
     found: dict[Kind, dict[str, Line]] = {kind: {} for kind in KINDS}
     headings = {f"## {FOLDERS[kind].capitalize()}": kind for kind in KINDS}
     kind: Kind | None = None
@@ -81,7 +78,6 @@ def render(lines: Mapping[Kind, Mapping[str, Line]]) -> str:
 
 
 def updated(text: str, pages: Iterable[Page]) -> str:
-    """Return an index with the lines of some pages brought up to date."""
     lines = read(text)
     for page in pages:
         for kind in KINDS:
@@ -142,7 +138,6 @@ def _lines_at(text: str, folded: str, starts: Sequence[int]) -> list[str]:
 
 
 def matched(text: str, wanted: Sequence[str]) -> int:
-    """Return the number of terms that a text holds."""
     folded = text.casefold()
     return sum(_holds(folded, term) for term in wanted)
 
@@ -205,7 +200,6 @@ def hot_latest(text: str) -> str:
 
 
 def hot_lines(text: str) -> list[Line]:
-    """Return the lines of a hot cache: the pages that it names."""
     found = (line for line in text.split("\n") if line.startswith("- [["))
     return [
         Line(name, line.partition("]]")[2].strip()) for line in found for name in [*links(line)][:1]

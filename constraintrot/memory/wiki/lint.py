@@ -165,9 +165,6 @@ def repair(store: Store, *, time: str = "") -> list[Finding]:
     unresolved links into plain text. Changes are logged. Sources and the schema are never changed.
     A finding's text lists the refusals of a cut-off ingest. Nothing is done if index, log or hot
     cache cannot be read, because every change is recorded there. The time is in UTC.
-
-    Raises:
-        WikiError: a journal or a file is damaged.
     """
     with store.locked():
         before = lint(store)

@@ -27,23 +27,14 @@ _TAIL: Final = 16_384
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the log.
+    """A line of the log."""
 
-    Attributes:
-        time: the time in UTC.
-        operation: the kind of change, or a question.
-        about: a source as ``[[name]]``, a question, or the repaired parts.
-        pages: names of the pages that were written, or read for a question.
-        sha256: digest of the source's file; empty except for an ingest.
-        chain: digest of this line and the one before it.
-    """
-
-    time: str
-    operation: Operation
-    about: str
-    pages: tuple[str, ...] = ()
-    sha256: str = ""
-    chain: str = ""
+    time: str  # the time in UTC
+    operation: Operation  # the kind of change, or a question
+    about: str  # a source as ``[[name]]``, a question, or the repaired parts
+    pages: tuple[str, ...] = ()  # names of the pages that were written, or read for a question
+    sha256: str = ""  # digest of the source's file; empty except for an ingest
+    chain: str = ""  # digest of this line and the one before it
 
     @property
     def changes(self) -> bool:
@@ -52,13 +43,11 @@ class Entry:
 
     @property
     def source(self) -> str | None:
-        """The name of the source of an ingest."""
         found = _NAME.fullmatch(self.about)
         return found[1] if found and self.operation == "ingest" else None
 
     @property
     def line(self) -> str:
-        """The line without the chain."""
         # A question may hold the separator of the fields.
         about = one_line(self.about, 300).replace("·", "-") or "-"
         pages = " ".join(f"[[{name}]]" for name in self.pages) or "-"
@@ -72,7 +61,6 @@ class Entry:
 
 
 def read_line(line: str) -> Entry | None:
-    """Parse an entry; None if the line has another form."""
     found = _LINE.fullmatch(line)
     if found is None:
         return None
@@ -94,7 +82,6 @@ def lines(text: str) -> Iterator[str]:
 
 
 def torn(text: str) -> bool:
-    """Return whether a log ends in a line that a crash cut off."""
     last = text.rpartition("\n")[2]
     return bool(last) and read_line(last) is None
 
@@ -107,7 +94,6 @@ def cut_torn(store: Store) -> None:
 
 
 def entries(store: Store) -> list[Entry]:
-    """Return all readable entries, oldest first."""
     return _entries(store.read(LOG) or "")
 
 
@@ -116,17 +102,14 @@ def _entries(text: str) -> list[Entry]:
 
 
 def has(store: Store, source: str) -> bool:
-    """Return whether the log has the ingest of a source."""
     return any(one.source == source for one in entries(store))
 
 
 def latest(store: Store) -> Entry | None:
-    """Return the last entry."""
     return next(reversed(_entries(_last_part(store))), None)
 
 
 def latest_change(store: Store) -> Entry | None:
-    """Return the last entry that changed the vault."""
     found = [one for one in _entries(_last_part(store)) if one.changes]
     # More questions since then than the tail holds, so the whole log is read.
     found = found or [one for one in entries(store) if one.changes]

@@ -33,9 +33,6 @@ def slug(title: str) -> str:
 
     Letters of any alphabet and digits, in lower case, joined by dashes. Titles that differ only
     in case or punctuation have the same name, so they are one page.
-
-    Raises:
-        WikiError: the title has no letter and no digit.
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", title).casefold())
     name = re.sub(r"[\W_]+", "-", folded).strip("-")
@@ -48,17 +45,14 @@ def slug(title: str) -> str:
 
 
 def page_path(kind: Kind, name: str) -> str:
-    """Return the path of a page in its vault."""
     return f"{FOLDERS[kind]}/{name}.md"
 
 
 def source_path(name: str) -> str:
-    """Return the path of a source in its vault."""
     return f"{SOURCES}/{name}.md"
 
 
 def digest(text: str) -> str:
-    """Return the SHA-256 of a text in UTF-8, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

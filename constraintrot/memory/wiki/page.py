@@ -34,15 +34,10 @@ _OURS: Final = ("title", "type", "created", "updated", "sources", "summary")
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a page.
+    """A section of a page."""
 
-    Attributes:
-        heading: without the two signs; empty for the text before the first heading.
-        text: the text under it, without blank lines at either end.
-    """
-
-    heading: str
-    text: str
+    heading: str  # without the two signs; empty for the text before the first heading
+    text: str  # the text under it, without blank lines at either end
 
     @property
     def digest(self) -> str:
@@ -52,40 +47,26 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the wiki.
+    """A page of the wiki."""
 
-    Attributes:
-        name: the file's name without ``.md``.
-        kind: entity, concept or analysis, like its folder.
-        title: the title.
-        summary: one line, which the index shows.
-        created: date.
-        updated: date.
-        sources: names of its sources.
-        body: the text after the frontmatter.
-        extra: further fields of the frontmatter, such as a person's tags and aliases.
-        front: the lines of the frontmatter as they were read; empty for a new page.
-    """
-
-    name: str
-    kind: Kind
+    name: str  # the file's name without ``.md``
+    kind: Kind  # entity, concept or analysis, like its folder
     title: str
-    summary: str = ""
+    summary: str = ""  # one line, which the index shows
     created: str = ""
     updated: str = ""
     sources: tuple[str, ...] = ()
-    body: str = ""
+    body: str = ""  # the text after the frontmatter
+    # Further fields of the frontmatter, such as a person's tags and aliases.
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    front: str = ""
+    front: str = ""  # the lines of the frontmatter as they were read; empty for a new page
 
     @property
     def path(self) -> str:
-        """The path in the vault."""
         return page_path(self.kind, self.name)
 
     @property
     def sections(self) -> list[Section]:
-        """The sections, in order."""
         return [Section(one.heading, one.rest.strip("\n")) for one in _parts(self.body)]
 
     def section(self, heading: str) -> Section:
@@ -128,18 +109,12 @@ class Page:
 
 
 def new_page(kind: Kind, name: str, title: str, summary: str, date: str) -> Page:
-    """Return a page without sections."""
     title, summary = one_line(title), one_line(summary)
     return Page(name, kind, title, summary, date, date, body=f"\n# {title}\n")
 
 
 def read_page(kind: Kind, name: str, text: str) -> Page:
-    """Parse a page from its file's text.
-
-    Raises:
-        WikiError: the frontmatter is missing, is not YAML, lacks title or type, or has another
-            type than its folder; or no link can name the file.
-    """
+    """Parse a page from its file's text."""
     if re.search(r"[\[\]|#^\n]", name):
         raise WikiError("no link can name it; rename the file, without [ ] | # ^")
     return _page(kind, name, *parts(text))

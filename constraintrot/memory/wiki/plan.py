@@ -44,65 +44,40 @@ _SENTENCE: Final = re.compile(r"[^.!?。！？\n]+(?:[.!?]+(?=\s|$)|[。！？]+
 
 @dataclass(frozen=True)
 class Source:
-    """A raw document.
-
-    Attributes:
-        title: the title.
-        text: the text, word for word.
-        kind: the kind, such as note, mail or transcript.
-        date: ISO 8601; empty for the day of the ingest.
-        tags: tags that a person gave.
-    """
+    """A raw document."""
 
     title: str
-    text: str
-    kind: str = "note"
-    date: str = ""
-    tags: tuple[str, ...] = ()
+    text: str  # the text, word for word
+    kind: str = "note"  # the kind, such as note, mail or transcript
+    date: str = ""  # ISO 8601; empty for the day of the ingest
+    tags: tuple[str, ...] = ()  # tags that a person gave
 
 
 @dataclass(frozen=True)
 class Edit:
-    """An edit of a page; a missing page is created.
-
-    Attributes:
-        kind: the page's kind.
-        title: the page's title; two titles that make one file name are one page.
-        summary: one line; empty leaves it as it is.
-        add: facts; each becomes a line that cites the source.
-        section: the section for them.
-        rewrite: the section's new text, in place of the old one; None to leave it.
-        base: digest of the text that a rewrite is based on (``Section.digest``). Without it, or
-            if the section has changed since, both texts are kept.
-        links: titles or names of related pages.
-    """
+    """An edit of a page; a missing page is created."""
 
     kind: Kind
-    title: str
-    summary: str = ""
-    add: tuple[str, ...] = ()
+    title: str  # the page's title; two titles that make one file name are one page
+    summary: str = ""  # one line; empty leaves it as it is
+    add: tuple[str, ...] = ()  # facts; each becomes a line that cites the source
     section: str = FACTS
-    rewrite: str | None = None
+    rewrite: str | None = None  # the section's new text, in place of the old one; None to leave it
+    # Digest of the text that a rewrite is based on (``Section.digest``). Without it, or if the
+    # section has changed since, both texts are kept.
     base: str | None = None
-    links: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()  # titles or names of related pages
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The pages that an ingest writes besides its source.
+    """The pages that an ingest writes besides its source."""
 
-    Attributes:
-        edits: edits of entity and concept pages.
-        analysis: a page of its own for conclusions, if there are any.
-        unreadable: parts of a model's answer that could not be read.
-    """
-
-    edits: tuple[Edit, ...] = ()
-    analysis: Edit | None = None
-    unreadable: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()  # edits of entity and concept pages
+    analysis: Edit | None = None  # a page of its own for conclusions, if there are any
+    unreadable: tuple[str, ...] = ()  # parts of a model's answer that could not be read
 
     def plain(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
         return {
             "pages": [asdict(one) for one in self.edits],
             "analysis": asdict(self.analysis) if self.analysis else None,
@@ -110,7 +85,6 @@ class Plan:
 
 
 def read_plan(text: str) -> Plan:
-    """Parse the plan in a model's answer."""
     for value in json_values(text):
         if isinstance(value, dict) and ({"pages", "analysis"} & value.keys()):
             return from_plain(value)
@@ -118,7 +92,6 @@ def read_plan(text: str) -> Plan:
 
 
 def from_plain(value: Mapping[str, Any]) -> Plan:
-    """Parse a plan from plain data."""
     faults: list[str] = []
     listed = value.get("pages") or []
     if not isinstance(listed, list):
@@ -187,7 +160,6 @@ _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def source_text(source: Source) -> str:
-    """Return the text of a source's file."""
     fields = {
         "title": source.title, "type": source.kind, "date": source.date, "tags": list(source.tags),
     }  # fmt: skip

@@ -47,23 +47,15 @@ Part: TypeAlias = Literal["schema", "hot-cache", "index", "page", "linked", "sou
 
 @dataclass(frozen=True)
 class Read:
-    """A file that a query read.
+    """A file that a query read."""
 
-    Attributes:
-        part: its role in the query.
-        path: in the vault.
-        why: the reason for reading it.
-        text: the part that is shown; None if the file does not exist.
-    """
-
-    part: Part
+    part: Part  # its role in the query
     path: str
-    why: str
-    text: str | None
+    why: str  # the reason for reading it
+    text: str | None  # the part that is shown; None if the file does not exist
 
     @property
     def step(self) -> str:
-        """The step as a line of the path."""
         return f"{self.path}: {self.why}" + (" (not there)" if self.text is None else "")
 
 
@@ -103,19 +95,13 @@ class Answer:
 
 @dataclass
 class _Reading:
-    """A query under way."""
-
     store: Store
     wanted: Sequence[str]
     room: int | None
     reads: list[Read] = field(default_factory=list[Read])
 
     def add(self, part: Part, path: str, why: str, text: str | None) -> None:
-        """Add a text as far as there is room; the schema's rules are always added whole.
-
-        Raises:
-            WikiError: the schema's rules do not fit.
-        """
+        """Add a text as far as there is room; the schema's rules are always added whole."""
         shown = text.strip("\n") if text is not None else None
         if shown and self.room is not None:
             whole = rule_lines(shown) if part == "schema" else ()
@@ -126,7 +112,6 @@ class _Reading:
         self.reads.append(Read(part, path, why, shown))
 
     def full(self) -> bool:
-        """Return whether nothing more fits."""
         return self.room is not None and self.room <= 0
 
 
@@ -235,11 +220,7 @@ def _read_sources(reading: _Reading, pages: Sequence[Page], k: int) -> None:
 
 
 def excerpt(text: str, wanted: Sequence[str], room: int, whole: Collection[int] = ()) -> str:
-    """Return lines of a text within a number of tokens: rules first, then lines that match.
-
-    Raises:
-        WikiError: those lines alone exceed that number of tokens.
-    """
+    """Return lines of a text within a number of tokens: rules first, then lines that match."""
     if estimate(text) <= room:
         return text
     lines = text.split("\n")

@@ -73,9 +73,6 @@ async def ingest(model: Model, wiki: Wiki, source: Source, *, time: str = "") ->
     """Ingest a source with the writer's plan; for a source that is already there no model is asked.
 
     If the writer's answer cannot be read at all, plain code makes the page.
-
-    Raises:
-        WikiError: as ``Wiki.ingest``; then the model was not asked.
     """
     cut_off = wiki.finish()
     done = wiki.known(source, time=time)

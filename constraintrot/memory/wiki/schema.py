@@ -62,7 +62,6 @@ _ORDERS: Final = frozenset(["## Write order", "## Read order"])
 
 
 def render(rules: Iterable[str] = (), wording: Wording = "consequence") -> str:
-    """Return a schema."""
     if wording not in WORDINGS:
         raise WikiError(f"unknown wording {wording!r}; known: {', '.join(WORDINGS)}")
     listed = "".join(f"- {one_line(rule)}\n" for rule in rules)

@@ -47,15 +47,12 @@ class Memory:
         self.texts[path] = text
 
     def append(self, path: str, line: str) -> None:
-        """Append a line in one write."""
         self.texts[path] = joined(self.texts.get(path, ""), line)
 
     def remove(self, path: str) -> None:
-        """Remove a file if it exists."""
         self.texts.pop(path, None)
 
     def exists(self, path: str) -> bool:
-        """Return whether there is such a file."""
         return path in self.texts
 
     def files(self, folder: str) -> list[str]:
@@ -93,7 +90,6 @@ class Folder:
         self.path = Path(path)
 
     def make(self) -> None:
-        """Make the folders of a vault."""
         try:
             for name in (*FILE_FOLDERS, _OWN):
                 (self.path / name).mkdir(parents=True, exist_ok=True)
@@ -203,7 +199,6 @@ Store: TypeAlias = Memory | Folder
 
 
 def kind_of(store: Store, name: str) -> Kind | None:
-    """Return the kind of the page of a name; None if there is no such page."""
     return next((kind for kind in KINDS if store.exists(page_path(kind, name))), None)
 
 

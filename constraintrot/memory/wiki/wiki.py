@@ -30,11 +30,7 @@ from constraintrot.memory.wiki.writing import Ingested, check_readable, finished
 class Wiki:
     """A living wiki W = (S, V, Σ): immutable sources, pages that are kept, and a schema.
 
-    Args:
-        where: an existing vault's folder, or a store.
-
-    Raises:
-        WikiError: the folder or store holds no vault.
+    It is opened from an existing vault's folder, or from a store.
     """
 
     def __init__(self, where: str | Path | Store) -> None:
@@ -118,11 +114,7 @@ class Wiki:
         return ingest(self.store, source, plan, time=time, steps=steps)
 
     def finish(self) -> tuple[str, ...]:
-        """Finish an ingest that was killed, and return what was not done as asked.
-
-        Raises:
-            WikiError: its journal is damaged, or index, log or hot cache cannot be read.
-        """
+        """Finish an ingest that was killed, and return what was not done as asked."""
         with self.store.locked():
             check_readable(self.store)
             return finished(self.store)
@@ -132,9 +124,6 @@ class Wiki:
 
         A caller that asks this first never pays a model twice for one source. An ingest that was
         killed is finished first. The time is in UTC.
-
-        Raises:
-            WikiError: as ``ingest``.
         """
         own, source = dated(source, time or now())
         with self.store.locked():
@@ -171,7 +160,6 @@ class Wiki:
         return answer
 
     def lint(self) -> list[Finding]:
-        """Return the broken promises."""
         return lint(self.store)
 
     def repair(self, *, time: str = "") -> list[Finding]:
@@ -179,19 +167,13 @@ class Wiki:
         return repair(self.store, time=time)
 
     def graph(self) -> Graph:
-        """Return the graph: nodes, edges, clustering, hubs."""
         return graph(self.store)
 
     def log(self) -> list[Entry]:
-        """Return the entries of the log, oldest first."""
         return log.entries(self.store)
 
     def page(self, name: str) -> Page | None:
-        """Return a page by name; None if there is no such page.
-
-        Raises:
-            WikiError: it cannot be read.
-        """
+        """Return a page by name; None if there is no such page."""
         kind = kind_of(self.store, name)
         if kind is None:
             return None

@@ -43,21 +43,14 @@ _VERSION: Final = 1
 
 @dataclass(frozen=True)
 class Ingested:
-    """The result of an ingest.
-
-    Attributes:
-        source: the name of its source.
-        pages: names of the pages that it wrote.
-        refused: the parts of the plan that were not done as asked, with the reason.
-        unlinked: targets of unresolved links, which became plain text.
-        already: whether the vault already had this text, so nothing was written.
-    """
+    """The result of an ingest."""
 
     source: str
-    pages: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()  # names of the pages that it wrote
+    # The parts of the plan that were not done as asked, with the reason.
     refused: tuple[str, ...] = ()
-    unlinked: tuple[str, ...] = ()
-    already: bool = False
+    unlinked: tuple[str, ...] = ()  # targets of unresolved links, which became plain text
+    already: bool = False  # whether the vault already had this text, so nothing was written
 
     @property
     def told(self) -> list[str]:
@@ -67,7 +60,6 @@ class Ingested:
 
 
 def now() -> str:
-    """Return the current time in the log's form."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -93,11 +85,7 @@ def ingest(
 
 
 def check_readable(store: Store) -> None:
-    """Check that index, log and hot cache can be read, since every ingest writes to them.
-
-    Raises:
-        WikiError: one of them cannot be read. Anything added to it would be lost in its repair.
-    """
+    """Check that index, log and hot cache can be read, since every ingest writes to them."""
     for path in (INDEX, LOG, HOT_CACHE):
         store.read(path)
 
@@ -106,9 +94,6 @@ def finished(store: Store) -> tuple[str, ...]:
     """Finish the ingest that a killed process left, and return what was not done as asked.
 
     The caller holds the lock, and gets the report in place of the killed process.
-
-    Raises:
-        WikiError: the journal is damaged.
     """
     text = store.read(JOURNAL)
     if text is None:
@@ -118,7 +103,6 @@ def finished(store: Store) -> tuple[str, ...]:
 
 
 def read_journal(text: str) -> dict[str, Any]:
-    """Parse a journal: the writes of an ingest that was cut off."""
     try:
         job: Any = json.loads(text)
         Source(**job["source"]), from_plain(job["plan"])

@@ -29,8 +29,7 @@ from constraintrot.coding_agents.sessions.events import (
     Session,
 )
 from constraintrot.coding_agents.sessions.tools import came_by
-from constraintrot.doctor.found_rules import find
-from constraintrot.doctor.reading import WordsFirst
+from constraintrot.doctor.reading import WordsFirst, find
 from constraintrot.doctor.rules import Rule, folded
 from constraintrot.doctor.states import conclude
 from constraintrot.doctor.verdicts import observe

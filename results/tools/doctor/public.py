@@ -25,8 +25,7 @@ import yaml
 
 from constraintrot.coding_agents.sessions import sessions
 from constraintrot.coding_agents.sessions.events import Losses, Message, Refused, Session
-from constraintrot.doctor.found_rules import find
-from constraintrot.doctor.reading import choose
+from constraintrot.doctor.reading import choose, find
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.states import conclude
 from constraintrot.doctor.verdicts import observe

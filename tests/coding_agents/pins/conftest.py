@@ -39,7 +39,6 @@ CLAUDE = """\
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty home."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     made = tmp_path / "a home"
@@ -50,7 +49,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def rules(tmp_path: Path) -> Path:
-    """A file with one rule."""
     path = tmp_path / "rules.txt"
     path.write_text(f"{RULE}\n", encoding="utf-8")
     return path
@@ -58,8 +56,6 @@ def rules(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def pinned(home: Path, rules: Path) -> Callable[..., Change]:
-    """Install a pin of the rules for an agent."""
-
     def made(agent: str = "claude", **options: Any) -> Change:
         return install(Pin(AGENTS[agent], "user", home), Source("rules", rules), **options)
 
@@ -67,12 +63,10 @@ def pinned(home: Path, rules: Path) -> Callable[..., Change]:
 
 
 def settings(home: Path, agent: str = "claude") -> Path:
-    """The file that an agent's hook is written into."""
     return Pin(AGENTS[agent], "user", home).settings
 
 
 def write_settings(home: Path, text: str, agent: str = "claude") -> Path:
-    """The user's settings before anything is installed."""
     path = settings(home, agent)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode())
@@ -95,6 +89,5 @@ def fire(folder: Path, event: object, agent: str = "claude") -> Answer:
 
 
 def said(answer: Answer) -> str:
-    """What an answer hands to the model."""
     text: str = answer["hookSpecificOutput"]["additionalContext"]
     return text

@@ -592,7 +592,6 @@ def tree(folder: Path) -> dict[str, tuple[int, bytes | str]]:
 
 
 def remove_empty(home: Path, folder: Path) -> None:
-    """The folders above our own, which other programs use too."""
     for path in sorted(folder.rglob("*"), reverse=True):
         path.rmdir()
     folder.rmdir()

@@ -25,7 +25,7 @@ from constraintrot.coding_agents.proof.script import SUMMARY, Script
 from constraintrot.coding_agents.proof.stage import stage
 from constraintrot.coding_agents.sandbox import without_network
 from constraintrot.coding_agents.wire.answers import Protocol, protocol_of
-from constraintrot.coding_agents.wire.requests import read
+from constraintrot.coding_agents.wire.conversation import read
 from tests.coding_agents.pins.conftest import settings, write_settings
 from tests.invoked import invoked
 

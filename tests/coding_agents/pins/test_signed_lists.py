@@ -36,7 +36,6 @@ def signed(
     revision: int = 1,
     name: str = "shop",
 ) -> str:
-    """A signed list of one rule."""
     return PinList(
         name=name,
         repository=repository,
@@ -71,7 +70,6 @@ def done(*arguments: str, stdin: str | None = None) -> str:
 
 
 def refusal(*arguments: str) -> str:
-    """The one line of a command that is refused."""
     result = call(*arguments, exits=2)
     told = result.output.strip().splitlines()
     assert len(told) == 1, told

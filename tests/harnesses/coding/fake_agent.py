@@ -54,7 +54,6 @@ def run_hooks(source: str) -> None:
 
 
 def post(path: str, body: dict[str, Any]) -> list[dict[str, Any]]:
-    """The events of a streamed answer."""
     request = urllib.request.Request(f"{URL}{path}", json.dumps(body).encode())
     with urllib.request.urlopen(request) as answer:
         lines = answer.read().decode().splitlines()

@@ -29,8 +29,6 @@ NETWORK: Network = "host" if without_network(processes=False) is None else "none
 
 
 class Fake(Agent):
-    """The agent in ``fake_agent.py``."""
-
     name: ClassVar[str] = "fake"
     memory_file: ClassVar[str] = ".fake/AGENTS.md"
     asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"Write the summary")
@@ -78,8 +76,6 @@ def commands(folder: Path) -> list[str]:
 
 
 class Lines(Dialogue):
-    """A conversation in lines of JSON."""
-
     def __init__(self, program: Program) -> None:
         self._program = program
 

@@ -15,8 +15,8 @@ from constraintrot.coding_agents.drivers import DRIVERS
 from constraintrot.coding_agents.drivers.agent import Place
 from constraintrot.coding_agents.pins.record import records
 from constraintrot.coding_agents.sandbox import environment
+from constraintrot.coding_agents.wire.conversation import read as read_request
 from constraintrot.coding_agents.wire.messages import ModelRequest, with_arguments
-from constraintrot.coding_agents.wire.requests import read as read_request
 from constraintrot.defenses.pin import declared
 from constraintrot.defenses.pinning.pinned_block import PROVENANCE, PinnedBlock
 from constraintrot.episode.channels.file import FILE_CHANNELS

@@ -33,7 +33,6 @@ eval("constraintrot/soft_email", model="scripted/obedient", task_args=given,
 
 
 def finished(logs: Path) -> int:
-    """Samples that the run's log holds by now."""
     try:
         return sum(len(read_eval_log_sample_summaries(str(log))) for log in logs.glob("*.eval"))
     except (OSError, ValueError, KeyError):

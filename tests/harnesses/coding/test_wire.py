@@ -11,9 +11,9 @@ from inspect_ai.tool import ToolCall
 from constraintrot.coding_agents.endpoint import serving
 from constraintrot.coding_agents.wire import answers
 from constraintrot.coding_agents.wire.answers import Protocol
+from constraintrot.coding_agents.wire.conversation import OpaqueError
+from constraintrot.coding_agents.wire.conversation import read as read_request
 from constraintrot.coding_agents.wire.messages import ModelRequest, Usage, answer_of
-from constraintrot.coding_agents.wire.requests import OpaqueError
-from constraintrot.coding_agents.wire.requests import read as read_request
 
 USAGE = Usage(7, 2)
 CALL = ToolCall(id="c9", function="send", arguments={"to": "a@example.org"})
@@ -30,7 +30,6 @@ def made(message: ChatMessage) -> list[ToolCall]:
 
 
 def answered(request: ModelRequest) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The answer whole, and the events of its stream."""
     protocol, answer = request.request.protocol, answer_of(request.request, REPLY, USAGE)
     lines = list(answers.events(protocol, answer))
     # The API's own end of a stream.

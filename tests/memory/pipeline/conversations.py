@@ -17,12 +17,10 @@ RULE = "Send email only to addresses at example.org."
 
 
 def rules(*texts: str) -> Registry:
-    """Return a registry in which an operator pinned some texts."""
     return registry(*texts, label="pins")
 
 
 def talk(turns: int, *, words: int = 20) -> list[ChatMessage]:
-    """Return a system message and a number of different exchanges."""
     exchanges = [
         message
         for at in range(turns)
@@ -44,7 +42,6 @@ def prepared(
     tools: Sequence[ToolInfo] = (),
     **given: Any,
 ) -> Prepared:
-    """Return the prepared request."""
     return asyncio.run(pipeline.prepare(messages, tools, **given))
 
 

@@ -41,7 +41,6 @@ def write_to() -> Tool:
 
 
 def playing(*answers: ModelOutput) -> tuple[Model, list[list[ChatMessage]]]:
-    """Return a model with these answers, and the list of its inputs."""
     left, shown = list(answers), list[list[ChatMessage]]()
 
     def answer(input: list[ChatMessage], *_: Any) -> ModelOutput:
@@ -60,7 +59,6 @@ def said(text: str) -> ModelOutput:
 
 
 def evaluated(agent: Any, request: str, model: Model, folder: Path) -> EvalSample:
-    """Return the sample of an agent's work on a request."""
     task = Task(dataset=[Sample(input=request)], solver=agent)
     (log,) = inspect_eval(task, model=model, log_dir=str(folder), display="none")
     assert log.status == "success", log.error

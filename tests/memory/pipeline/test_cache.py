@@ -23,7 +23,6 @@ POLICIES = ("Never write to Ana.", "Logs are kept for a year.", "Ask before you 
 
 
 def ask(pipeline: Pipeline, messages: list[ChatMessage], text: str = "Done.", **given: Any) -> str:
-    """Ask a pipeline whose model says ``text``, and return the answer."""
     found = prepared(pipeline, messages, **given)
     return found.answered(found.answer or answer(text)).completion
 

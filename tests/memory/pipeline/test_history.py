@@ -31,7 +31,6 @@ def asking(turns: int) -> list[ChatMessage]:
 
 
 def play(pipeline: Pipeline, turns: Sequence[int]) -> list[Prepared]:
-    """Send a growing conversation; its model writes briefings."""
     said = ModelOutput.from_content("m", BRIEF)
     model = get_model("mockllm/model", custom_outputs=lambda *_: said, memoize=False)
 

@@ -45,7 +45,6 @@ def failed(text: str) -> ChatMessage:
 
 
 def replays(pipeline: Pipeline, before: list[ChatMessage], after: list[ChatMessage]) -> bool:
-    """Return whether the answer to one request is replayed to the other."""
     prepared(pipeline, before).answered(answer("A cat."))
     assert prepared(pipeline, before).answer is not None
     return prepared(pipeline, after).answer is not None
@@ -113,25 +112,21 @@ def test_an_operators_prompt_that_begins_with_its_objective_stays_the_operators(
     assert prepared(Pipeline([SummaryRoles()]), [briefing]).messages[0].role == "user"
 
 
-def test_a_rule_keeps_its_deadline_and_its_identifier() -> None:
-    rule = "No transfer may leave after 2026-12-01T17:00:00Z; never delete 123e4567-e89b-12d3-a456-426614174000."
-    found = prepared(Pipeline([PrefixTiers()]), [system(f"Now: 2026-11-01T08:00:00Z\n{rule}")])
-    assert texts(found) == [f"Now: [left out]\n{rule}"]
-
-
 @pytest.mark.parametrize(
     "rule",
     [
+        "No transfer may leave after 2026-12-01T17:00:00Z; never delete 123e4567-e89b-12d3-a456-426614174000.",
         "Never start the export\nbefore 2026-12-01T17:00:00Z.",
         "You may\nnot start the export before 2026-12-01T17:00:00Z.",
         "From 2026-12-01T17:00:00Z on no export\n  is allowed; never start one.",
         "Never start it before\n2026-12-01T17:00:00Z.",
     ],
 )
-def test_a_rule_in_several_lines_keeps_its_deadline(rule: str) -> None:
-    said = f"Now: 2026-11-01T08:00:00Z\n\n- {rule}\n- Now: 2026-11-01T08:00:00Z"
-    found = prepared(Pipeline([PrefixTiers()]), [system(said)])
-    assert texts(found) == [f"Now: [left out]\n\n- {rule}\n- Now: [left out]"]
+def test_a_rule_keeps_its_deadline_and_its_identifier(rule: str) -> None:
+    for prompt in (f"Now: {{}}\n{rule}", f"Now: {{}}\n\n- {rule}\n- Now: {{}}"):
+        given = system(prompt.format(*["2026-11-01T08:00:00Z"] * 2))
+        found = prepared(Pipeline([PrefixTiers()]), [given])
+        assert texts(found) == [prompt.format(*["[left out]"] * 2)]
 
 
 def test_a_request_keeps_its_image_where_the_pins_are_repeated() -> None:

@@ -50,7 +50,6 @@ def asked(
     model: Recorder | None = None,
     **given: Any,
 ) -> AIMessage:
-    """Return the reply of a new agent whose model says this."""
     model = model or Named()
     model.script[:] = [says if isinstance(says, AIMessage) else AIMessage(says)]
     agent: Any = create_agent(model, middleware=[Asks(**given), PipelineMiddleware(pipeline)])
@@ -85,39 +84,38 @@ def test_an_answer_that_was_cut_off_is_not_kept(cache: Any, told: dict[str, Any]
         assert asked(pipeline, "Send it to Ana.").text == "Send it to Ana."
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        {},
-        {"finish_reason": "stop"},
-        {"finish_reason": "STOP"},
-        {"stop_reason": "end_turn"},
-        {"stop_reason": "stop_sequence"},
-        {"stopReason": "end_turn"},
-        {"done_reason": "stop"},
-        {"finish_reason": None, "status": "completed", "incomplete_details": None},
-    ],
-)
-def test_an_answer_that_came_to_its_end_is_kept(told: dict[str, Any]) -> None:
-    pipeline = Pipeline([ExactCache()])
-    asked(pipeline, AIMessage("First.", response_metadata=told))
-    assert asked(pipeline, "Second.").text == "First."
+ENDED: list[dict[str, Any]] = [
+    {},
+    {"finish_reason": "stop"},
+    {"finish_reason": "STOP"},
+    {"stop_reason": "end_turn"},
+    {"stop_reason": "stop_sequence"},
+    {"stopReason": "end_turn"},
+    {"done_reason": "stop"},
+    {"finish_reason": None, "status": "completed", "incomplete_details": None},
+]
+LOSSY = [
+    AIMessage(""),
+    AIMessage([{"type": "text", "text": "See:"}, {"type": "image", "base64": "AAAA"}]),
+    AIMessage(
+        "Calling", invalid_tool_calls=[{"name": "send", "args": "{", "id": "1", "error": None}]
+    ),
+]
 
 
 @pytest.mark.parametrize(
-    "lossy",
+    ("said", "then"),
     [
-        AIMessage(""),
-        AIMessage([{"type": "text", "text": "See:"}, {"type": "image", "base64": "AAAA"}]),
-        AIMessage(
-            "Calling", invalid_tool_calls=[{"name": "send", "args": "{", "id": "1", "error": None}]
-        ),
+        *((AIMessage("First.", response_metadata=told), "First.") for told in ENDED),
+        *((lossy, "Second.") for lossy in LOSSY),
     ],
 )
-def test_an_answer_that_a_replay_would_not_give_whole_is_not_kept(lossy: AIMessage) -> None:
+def test_an_answer_that_came_to_its_end_and_is_replayed_whole_is_kept(
+    said: AIMessage, then: str
+) -> None:
     pipeline = Pipeline([ExactCache()])
-    asked(pipeline, lossy)
-    assert asked(pipeline, "Second.").text == "Second."
+    asked(pipeline, said)
+    assert asked(pipeline, "Second.").text == then
 
 
 @pytest.mark.parametrize("cache", CACHES)
@@ -240,7 +238,6 @@ def test_a_call_is_not_sent_unmasked_beside_its_masked_form(kind: str) -> None:
 
 
 def offered(pipeline: Pipeline, tools: list[dict[str, Any]], **given: Any) -> list[Any]:
-    """Return the tools that a new agent's model is offered."""
     found: list[Any] = []
 
     class Sees(AgentMiddleware[Any, Any, Any]):

@@ -10,9 +10,11 @@ from inspect_ai.model import ChatMessageUser, get_model
 from constraintrot.errors import ParameterError
 from constraintrot.memory.pipeline import Budget, Context, Pipeline, PipelineOverflowError
 from constraintrot.memory.pipeline.arrangement import (
+    CUT,
     STRIPPED,
     Affinity,
     DualPosition,
+    Limits,
     PrefixTiers,
     SummaryRoles,
 )
@@ -21,7 +23,6 @@ from constraintrot.memory.pipeline.context import size
 from constraintrot.memory.pipeline.inspect_agent import PipelineModel, pipeline_filter, pipelined
 from constraintrot.memory.pipeline.langchain import PipelineMiddleware
 from constraintrot.memory.pipeline.layer import Layer, Ran
-from constraintrot.memory.pipeline.limits import CUT, Limits
 from constraintrot.memory.pipeline.masking import Masking
 from constraintrot.memory.pipeline.profiles import InjectionFilter, layers
 from constraintrot.memory.pipeline.tools import ToolPruning
@@ -30,8 +31,6 @@ from tests.memory.pipeline.conversations import OPERATOR, RULE, prepared, rules,
 
 
 class Shredder(Layer):
-    """A layer that loses all but the last message."""
-
     name = "shredder"
 
     async def run(self, context: Context) -> Ran:
@@ -62,11 +61,6 @@ def test_a_trace_says_what_each_layer_did() -> None:
     assert second.tokens_after < second.tokens_before == first.tokens_after
 
 
-def test_a_layer_is_taken_once() -> None:
-    with pytest.raises(ParameterError, match="prefix, prefix"):
-        Pipeline([PrefixTiers(), PrefixTiers()])
-
-
 def test_what_would_fail_with_the_first_request_or_do_nothing_is_refused() -> None:
     mistakes: list[tuple[Callable[[], object], str]] = [
         (lambda: pipelined(layers()), "a pipeline is a Pipeline"),  # type: ignore[arg-type]
@@ -81,19 +75,18 @@ def test_what_would_fail_with_the_first_request_or_do_nothing_is_refused() -> No
         (lambda: Affinity("backend"), "backends are several names"),
         (lambda: ToolPruning(withheld="send"), "withheld is several names"),
         (lambda: SemanticCache("minilm"), r"similarity is a measure, as minilm\(\)"),  # type: ignore[arg-type]
+        (lambda: layers(profile="kep"), "profile is kept or literal, not 'kep'"),  # type: ignore[arg-type]
+        (lambda: Pipeline([], pins="Be brief."), r"pins are a Registry .*, not 'Be brief.'"),  # type: ignore[arg-type]
+        (lambda: Pipeline([], budget=100_000), r"budget is a Budget, .* not 100000"),  # type: ignore[arg-type]
+        (lambda: Budget(total=10), "more than its total"),
+        (lambda: Pipeline([PrefixTiers(), PrefixTiers()]), "prefix, prefix"),
     ]
     for made, told in mistakes:
         with pytest.raises(ParameterError, match=told):
             made()
 
 
-def test_a_wrong_profile_pins_and_messages_are_refused() -> None:
-    with pytest.raises(ParameterError, match="profile is kept or literal, not 'kep'"):
-        layers(profile="kep")  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match=r"pins are a Registry .*, not 'Be brief.'"):
-        Pipeline([], pins="Be brief.")  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match=r"budget is a Budget, .* not 100000"):
-        Pipeline([], budget=100_000)  # type: ignore[arg-type]
+def test_what_is_no_layer_and_no_message_is_refused() -> None:
     for wrong in ("masking", Masking, Nameless()):
         with pytest.raises(ParameterError, match="layers are objects of Layer with a name"):
             Pipeline([wrong])  # type: ignore[list-item]
@@ -113,8 +106,6 @@ def test_what_must_stay_whole_and_is_too_long_stops_the_agent() -> None:
         prepared(pipeline, [user("word " * 100)])
     with pytest.raises(PipelineOverflowError, match="add the layers"):
         prepared(Pipeline([], budget=small), talk(30))
-    with pytest.raises(ParameterError, match="more than its total"):
-        Budget(total=10)
 
 
 def test_limits_cut_the_oldest_turns_and_entries_and_nothing_else() -> None:

@@ -112,34 +112,31 @@ def test_what_reads_as_a_rule_is_a_constraint_whatever_the_curator_says() -> Non
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "rule"),
     [
-        "Do\nnot share keys.",
-        "Do\u00a0not share  keys.",
-        "Do **not** share keys.",
-        "Send mail _only_ to the team.",
-        "Don`t share keys.",
-        "N\u200bever share keys.",
-        "Mu\u00adst be shared.",
-        "Ｎｅｖｅｒ share keys.",
-        normalize("NFD", "Jamás salen claves."),
-        "出门前必須登記。",
-        "不許外傳。",
-        "僅限內部。",
-        "密钥不\n得外传。",
+        ("Do\nnot share keys.", True),
+        ("Do\u00a0not share  keys.", True),
+        ("Do **not** share keys.", True),
+        ("Send mail _only_ to the team.", True),
+        ("Don`t share keys.", True),
+        ("N\u200bever share keys.", True),
+        ("Mu\u00adst be shared.", True),
+        ("Ｎｅｖｅｒ share keys.", True),
+        (normalize("NFD", "Jamás salen claves."), True),
+        ("出门前必須登記。", True),
+        ("不許外傳。", True),
+        ("僅限內部。", True),
+        ("密钥不\n得外传。", True),
+        ("Set is_not_null on joins.", False),
+        ("The lift is **slow** at `9`.", False),
     ],
 )
-def test_a_rule_is_one_however_it_is_set(text: str) -> None:
+def test_a_rule_is_one_however_it_is_set_and_a_name_or_emphasis_makes_none(
+    text: str, rule: bool
+) -> None:
     playbook = Playbook()
-    (rule,) = playbook.apply([Add(text=text)]).added
-    assert playbook.apply([Delete(id=rule)]).deleted == ()
-
-
-@pytest.mark.parametrize("text", ["Set is_not_null on joins.", "The lift is **slow** at `9`."])
-def test_a_name_or_emphasis_makes_no_rule(text: str) -> None:
-    playbook = Playbook()
-    (tip,) = playbook.apply([Add(text=text)]).added
-    assert playbook.apply([Delete(id=tip)]).deleted == (tip,)
+    (added,) = playbook.apply([Add(text=text)]).added
+    assert playbook.apply([Delete(id=added)]).deleted == (() if rule else (added,))
 
 
 @pytest.mark.parametrize("refinement", [PROACTIVE, LAZY])

@@ -105,23 +105,21 @@ class Watched:
         }
 
 
-def run(path: Path, deltas: int, seed: int) -> Watched:
-    watched = Watched(path, seed)
+@pytest.mark.parametrize(
+    ("deltas", "seed", "given"),
+    [
+        (300, 1, 0),
+        (300, 2, 0),
+        # 100,000 deltas in all.
+        *(pytest.param(25_000, seed, 5_000, marks=pytest.mark.soak) for seed in range(4)),
+    ],
+)
+def test_the_promises_hold_over_many_deltas(
+    tmp_path: Path, deltas: int, seed: int, given: int
+) -> None:
+    watched = Watched(tmp_path / "playbook.json", seed)
     for number in range(1, deltas + 1):
         watched.step(number)
-    return watched
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_promises_hold_over_many_deltas(tmp_path: Path, seed: int) -> None:
-    watched = run(tmp_path / "playbook.json", 300, seed)
+    assert watched.playbook.deltas == deltas
     assert len(watched.rules) > 1
-    assert watched.playbook.deltas == 300
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("seed", range(4))
-def test_the_promises_hold_over_100_000_deltas(tmp_path: Path, seed: int) -> None:
-    watched = run(tmp_path / "playbook.json", 25_000, seed)
-    assert watched.playbook.deltas == 25_000
-    assert len(watched.given) > 5_000
+    assert len(watched.given) > given

@@ -43,21 +43,17 @@ def test_a_saved_playbook_goes_on_where_it_was(tmp_path: Path) -> None:
     assert again.bullets[0].helpful == 1
 
 
-def test_a_file_of_the_first_version_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "old.json"
-    path.write_text(FIRST_VERSION, encoding="utf-8")
-    playbook = load(Playbook(budget=100), path)
-    assert [one.kind for one in playbook.bullets] == ["strategy", "constraint"]
-    assert playbook.apply([Add(text="New.")]).added == ("gen-00004",)
-
-
-def test_a_rule_that_a_file_calls_a_strategy_is_a_constraint(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["constraint", "strategy"])
+def test_a_file_of_the_first_version_is_read_and_its_rule_is_a_constraint(
+    kind: str, tmp_path: Path
+) -> None:
     """Otherwise an older list of words, or a person's edit, would let it be merged and pruned."""
-    path = tmp_path / "other.json"
-    path.write_text(FIRST_VERSION.replace('"constraint"', '"strategy"'), encoding="utf-8")
+    path = tmp_path / "old.json"
+    path.write_text(FIRST_VERSION.replace('"constraint"', f'"{kind}"'), encoding="utf-8")
     playbook = load(Playbook(budget=100), path)
     assert [one.kind for one in playbook.bullets] == ["strategy", "constraint"]
     assert not playbook.apply([Delete(id="ema-00002")]).deleted
+    assert playbook.apply([Add(text="New.")]).added == ("gen-00004",)
 
 
 def test_a_write_that_fails_leaves_the_older_file(

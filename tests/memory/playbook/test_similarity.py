@@ -22,7 +22,6 @@ from tests.memory.playbook.pairs import CONTRADICTORY, PARAPHRASES
 
 
 def same_vector(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return the same vector for every text."""
     return np.tile(np.array([1, 0], np.float32), (len(texts), 1))
 
 

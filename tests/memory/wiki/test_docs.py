@@ -33,7 +33,6 @@ def test_the_commands_run_as_they_are_written(
 
 
 def verdicts(folder: Path) -> list[str]:
-    """Return the claims' verdicts, in the page's order."""
     part = claims.page(folder).partition("## What a query")[0]
     rows = [line for line in part.splitlines() if line.startswith("| ")][2:]
     return [row.rsplit("|", 2)[1].strip() for row in rows]

@@ -27,8 +27,6 @@ FACTS = "Facts"
 
 
 class Recorded(Memory):
-    """A store that notes the order of its writes."""
-
     def __init__(self) -> None:
         super().__init__()
         self.order: list[str] = []

@@ -18,8 +18,6 @@ ANSWER = json.dumps({"pages": [{"title": "Mail", "add": ["One fact."]}]})
 
 
 class Counted:
-    """A model that counts its calls."""
-
     def __init__(self, dies_at: int = -1) -> None:
         self.calls = 0
         self.dies_at = dies_at

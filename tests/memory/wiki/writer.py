@@ -29,7 +29,6 @@ def memo(number: int) -> tuple[Source, Plan]:
 
 
 def numbers(wiki: Wiki) -> list[int]:
-    """Return the numbers of the memos in the log."""
     return [int(one.source.rpartition("-")[2]) for one in wiki.log() if one.source]
 
 
