@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import permutations
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
@@ -137,6 +138,10 @@ _RUN = (
 _END = r"(?:[\s\"'`);&|\\]|$)"
 # The rest of one command.
 _WITHIN = r"[^\n;&|]*"
+_GIT_PUSH = r"git(?:\s+-[Cc]\s+\S+|\s+--[\w-]+(?:=\S+)?)*\s+push\b"
+_FORCE = r"(?:--force(?:-with-lease)?\b|-[a-z]*f\b)"
+_HEADS = "(?:refs/heads/)?"
+_SHORT = re.compile("-[A-Za-z]{1,3}")
 _TO_BRANCH = re.compile(r"\b(?:to|on|onto|auf|nach|a)\s+(?:the\s+)?`?([\w./-]*\w)`?", re.IGNORECASE)
 _BRANCHES = frozenset(["main", "master", "develop", "release", "production", "prod", "trunk"])
 _MANAGERS = ("npm", "pnpm", "yarn", "bun", "pip", "poetry", "uv", "conda")
@@ -176,14 +181,16 @@ def _force_push(rule: str) -> Told | None:
     branch = _TO_BRANCH.search(rule)
     if branch and not (branch[1] in _BRANCHES or "/" in branch[1]):
         return None
-    force = r"(?:--force\b|--force-with-lease\b|-f\b)"
+    # A plus sign before what is pushed forces it, too.
     if branch is None:
-        return _shell(rf"git\s+push\b{_WITHIN}\s{force}")
-    name = rf"[\s:]{re.escape(branch[1])}"
+        return _shell(rf"{_GIT_PUSH}{_WITHIN}\s(?:{_FORCE}|\+\S)")
+    name = rf"{_HEADS}{re.escape(branch[1])}"
     # A push that names no branch may be to this one.
-    bare = rf"\s+{force}(?:\s+origin)?\s*(?:[\n;&|]|$)"
-    ahead = rf"{_WITHIN}{name}\s{_WITHIN}{force}"
-    return _shell(rf"git\s+push(?:{bare}|{ahead}|{_WITHIN}\s{force}{_WITHIN}{name}{_END})")
+    bare = rf"\s+{_FORCE}(?:\s+origin)?\s*(?:[\n;&|]|$)"
+    ahead = rf"{_WITHIN}[\s:]{name}\s{_WITHIN}{_FORCE}"
+    behind = rf"{_WITHIN}\s{_FORCE}{_WITHIN}[\s:]{name}{_END}"
+    plus = rf"{_WITHIN}\s\+(?:[^\s:]+:)?{name}{_END}"
+    return _shell(rf"{_GIT_PUSH}(?:{bare}|{ahead}|{behind}|{plus})")
 
 
 def _manager(rule: str) -> Told | None:
@@ -200,7 +207,7 @@ def _branch(rule: str) -> Told | None:
         return None
     if _INVERTS.search(rule, 0, found.start()):
         return None
-    return _shell(rf"git\s+push\b[^\n;&|]*[\s:]{re.escape(found[1])}{_END}")
+    return _shell(rf"{_GIT_PUSH}{_WITHIN}(?:\s\+?|:){_HEADS}{re.escape(found[1])}{_END}")
 
 
 def _command(rule: str) -> Told | None:
@@ -210,7 +217,18 @@ def _command(rule: str) -> Told | None:
         return None
     if _INVERTS.search(rule, 0, code[0].start()) or _INSTEAD_OF.search(rule, code[0].end()):
         return None
-    return _shell(r"\s+".join(map(re.escape, code[0][1].split())))
+    program, *words = code[0][1].split()
+    options = program == "rm"
+    said = [_options(one) if options and _SHORT.fullmatch(one) else re.escape(one) for one in words]
+    return _shell(r"\s+".join([re.escape(program), *said]))
+
+
+def _options(short: str) -> str:
+    """A pattern of options of ``rm``: in any order, apart from each other, and among others."""
+    letters = ["[rR]" if one in "rR" else one for one in short[1:]]
+    between = r"[A-Za-z]*(?:\s+-[A-Za-z]*)?"
+    orders = (between.join(order) for order in permutations(letters))
+    return rf"-[A-Za-z]*(?:{'|'.join(orders)})[A-Za-z]*"
 
 
 def _recipients(rule: str) -> Told | None:

@@ -26,6 +26,7 @@ from constraintrot.doctor.states import conclude
 from constraintrot.doctor.verdicts import observe
 from constraintrot.doctor.wording import STATE
 from constraintrot.evaluation.readers import make
+from constraintrot.redaction import Masker
 
 
 @scanner(messages="all", events=["model", "compaction"])
@@ -68,7 +69,7 @@ async def diagnosis(
         transcript.source_type or "transcript", 0, (), partial(_events, transcript),
     )  # fmt: skip
     found = observe(session, None if rules is None else _read(rules))
-    await conclude(found, make(reader))
+    await conclude(found, make(reader, Masker()))
     return found
 
 

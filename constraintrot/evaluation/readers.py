@@ -1,5 +1,6 @@
 """The reader of rules that a run declares, and the answers of the role ``judge``."""
 
+from collections.abc import Callable
 from typing import Any
 
 from inspect_ai.model import GenerateConfig, Model, model_roles
@@ -22,8 +23,11 @@ def check(name: str | None) -> ReaderName | None:
     raise UnknownNameError("reader", name, READERS)
 
 
-def make(name: str | None) -> Reader:
-    """Return a reader; by default the role ``judge`` if a model has it, else ``words``."""
+def make(name: str | None, mask: Callable[[str], str] = str) -> Reader:
+    """Return a reader; by default the role ``judge`` if a model has it, else ``words``.
+
+    ``mask`` masks the secrets of what a judge is sent.
+    """
     chosen = check(name)
     judge = _judge()
     if chosen == "judge" and judge is None:
@@ -33,7 +37,9 @@ def make(name: str | None) -> Reader:
         )
     if chosen == "local":
         return local()
-    return JudgeReader(judge) if judge is not None and chosen != "words" else WordsReader()
+    if judge is None or chosen == "words":
+        return WordsReader()
+    return JudgeReader(judge, mask=mask)
 
 
 def local(**settings: Any) -> LocalReader:

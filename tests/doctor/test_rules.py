@@ -216,11 +216,34 @@ def test_rule_of_no_known_form_has_no_draft(rule: str) -> None:
     assert draft(rule) is None
 
 
-def test_a_forced_push_to_a_named_branch_is_one_to_that_branch() -> None:
-    breach = Breach.read(draft("Never force-push to main.") or {}, "here")
-    for push in ("git push --force origin main", "git push origin main -f", "git push --force"):
-        assert breach.broken_by(shell(push))
-    assert not breach.broken_by(shell("git push --force origin mine"))
+@pytest.mark.parametrize(
+    ("rule", "breaks", "keeps"),
+    [
+        ("Never force-push to main.",
+         ["git push --force origin main", "git push origin main -f", "git push --force",
+          "git push -uf origin main", "git push origin +main", "git push origin +HEAD:main",
+          "git push origin +refs/heads/main", "git -C web push --force origin main",
+          "git -c core.pager=cat --no-pager push -f"],
+         ["git push --force origin mine", "git push origin +mine", "git push origin main",
+          "git push origin main +mine", "git -C push log --force main"]),
+        ("Never force-push.", ["git push origin +work", "git -C web push -f origin work"],
+         ["git push origin work", "git push --follow-tags origin a+b"]),
+        ("Don't push to main.",
+         ["git -C web push origin main", "git push origin +main", "git push origin refs/heads/main",
+          "git push origin work:refs/heads/main"],
+         ["git push origin refs/tags/main", "git push origin work/main", "git -C push fetch main"]),
+        ("Never run `rm -rf`.",
+         ["rm -fr build", "rm -r -f build", "rm -Rf build", "rm -rfv build", "rm -f -r build"],
+         ["rm -r build", "rm -f build", "rm -i -r rf"]),
+        ("Never run `rm -rf /srv/data`.", ["rm -fr /srv/data"], ["rm -rf /srv/cache"]),
+    ],
+)  # fmt: skip
+def test_a_draft_knows_other_spellings_of_its_command(
+    rule: str, breaks: list[str], keeps: list[str]
+) -> None:
+    breach = Breach.read(draft(rule) or {}, "here")
+    assert [one for one in breaks if not breach.broken_by(shell(one))] == []
+    assert [one for one in keeps if breach.broken_by(shell(one))] == []
 
 
 # Rules that stand in pages and tools' texts, and sentences there that are none.

@@ -15,7 +15,9 @@ from inspect_ai.model import (
     ChatMessageUser,
     GenerateConfig,
     ModelOutput,
+    get_model,
 )
+from inspect_ai.model._model import init_model_roles
 
 from constraintrot.coding_agents.sessions.events import Compaction, Session
 from constraintrot.coding_agents.sessions.inspect_messages import conversation
@@ -23,6 +25,7 @@ from constraintrot.doctor.findings import Diagnosis
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.verdicts import diagnose
 from constraintrot.evaluation.roles import ROLES
+from constraintrot.redaction import MASK
 from tests.doctor.sessions import FORCE_PUSH, SUMMARY
 
 
@@ -132,6 +135,36 @@ def test_scanner_gives_a_result_a_rule_and_compaction() -> None:
     scanner: Any = rule_survival()
     (result,) = asyncio.run(scanner(transcript))
     assert (result.value, result.metadata["after"]) == ("lost", "lost")
+
+
+def test_a_judge_is_sent_no_secret_of_a_transcript() -> None:
+    pytest.importorskip("inspect_scout", reason="constraintrot[scout] is not installed")
+    from constraintrot.doctor.scanners import rule_survival
+
+    asked: list[str] = []
+
+    def answer(input: list[ChatMessage], *_: Any) -> ModelOutput:
+        asked.append(input[-1].text)
+        return ModelOutput.from_content("mockllm", "{}")
+
+    secret = "sk-live4f9a8b7c6d5e4f3a2b1c"
+    events = [
+        model_event(FORCE_PUSH, f"Deploy with {secret}."), CompactionEvent(),
+        model_event(f"{SUMMARY} The deployment took {secret}.", "Go on."),
+    ]  # fmt: skip
+    transcript: Any = SimpleNamespace(
+        transcript_id="t", source_uri="log", source_type="eval_log", messages=[], events=events
+    )
+    scanner: Any = rule_survival(reader="judge")
+
+    async def scan() -> None:
+        init_model_roles({"judge": get_model("mockllm/model", custom_outputs=answer)})
+        await scanner(transcript)
+
+    asyncio.run(scan())
+    assert asked
+    assert MASK in "".join(asked)
+    assert secret not in "".join(asked)
 
 
 def log_of(folder: Path) -> None:
