@@ -1,5 +1,6 @@
 """The pages for contributors and for who cites us agree with the package."""
 
+import pkgutil
 import re
 import tomllib
 
@@ -33,6 +34,26 @@ def test_links_within_the_repository_lead_somewhere() -> None:
                 for title in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
             }
             assert not anchor or anchor in titles, link
+
+
+def test_the_changelog_says_where_a_moved_name_is_now() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    table = text.partition("### What moved")[2].partition("### Changes")[0]
+    rooms = {path.name for path in (ROOT / "constraintrot").iterdir() if path.is_dir()}
+    now = "".join(row.split(" | ")[1] for row in table.splitlines() if row.startswith("| `"))
+    named = set(re.findall(r"`(?:constraintrot\.)?((?:\w+\.)+\w+)", now))
+    inside = {name for name in named if name.partition(".")[0] in rooms}
+    assert len(inside) > 50
+    assert sorted(name for name in inside if not _importable(f"constraintrot.{name}")) == []
+
+
+def _importable(name: str) -> bool:
+    """Whether a name is a module, or something in one."""
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
 
 
 def test_what_inspect_evals_lists_is_what_is_registered() -> None:
