@@ -144,6 +144,7 @@ class Claims(Strict):
     """All claims.
 
     Attributes:
+        margin: smaller differences of rates do not count.
         held: conditions of every query, unless a claim or an arm overrides them.
     """
 
