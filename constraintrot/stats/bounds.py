@@ -29,6 +29,7 @@ class Range(NamedTuple):
 
 
 def rate_upper(of: Range, sizes: Floats, confidence: float = CONFIDENCE) -> Floats:
+    """Return the highest upper limit of a rate, shape (...)."""
     n = clusters.least_effective_n(*of, sizes, confidence, alone=True)
     return clusters.clopper_pearson(of.high.sum(-1) / sizes.sum(-1) * n, n, confidence)[1]
 

@@ -177,6 +177,7 @@ def least_effective_n(
 
 
 def residual_range(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+    """Return the least and the largest residual of each cluster over all hits in a range."""
     ends = [(one.sum(-1) / sizes.sum(-1))[..., None] for one in (low, high)]
     return low - ends[1] * sizes, high - ends[0] * sizes
 

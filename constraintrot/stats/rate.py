@@ -114,6 +114,8 @@ def fallback(size: float) -> str:
 
 
 def drawer(seed: int) -> Resampler:
+    """Return a resampler of one cell's clusters, for ``rate_limits`` and ``difference_limits``."""
+
     def draw(totals: Floats, statistic: bootstrap.Statistic) -> Floats:
         return bootstrap.resample(totals, statistic, bootstrap.RESAMPLES, seed)
 
