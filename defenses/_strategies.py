@@ -9,7 +9,7 @@ from inspect_ai.tool import ToolInfo
 
 from constraintrot.compaction.strategy_wrapper import WrappedStrategy
 from constraintrot.compactors.turns import flat, partition
-from constraintrot.defenses._ingested import rewritten
+from constraintrot.episode.messages import with_texts
 from constraintrot.rule_text import orders as cues
 
 HEAD = "head"
@@ -137,7 +137,7 @@ class SanitizedCompaction(WrappedStrategy):
             seen.update(kinds)
             return cleaned
 
-        shown = [rewritten(message, clean) for message in messages]
+        shown = [with_texts(one, clean) if one.role == "tool" else one for one in messages]
         if seen:
             self.neutralised.update(seen)
             transcript().info({"neutralised": dict(seen)}, source="sanitize_summarizer")

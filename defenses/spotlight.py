@@ -53,9 +53,9 @@ class Spotlight(Defense):
         """
         from inspect_ai.model import ChatMessageSystem
 
-        from constraintrot.defenses._ingested import rewritten
+        from constraintrot.episode.messages import with_texts
 
-        found = [rewritten(message, mark) for message in messages]
+        found = [with_texts(one, mark) if one.role == "tool" else one for one in messages]
         if any(message.role == "system" and message.text == INSTRUCTION for message in found):
             return found
         at = next((at for at, message in enumerate(found) if message.role != "system"), len(found))

@@ -1,6 +1,7 @@
 """Staged messages as Inspect chat messages, with reproducible ids."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from inspect_ai.model import (
     ChatMessage,
@@ -8,6 +9,8 @@ from inspect_ai.model import (
     ChatMessageSystem,
     ChatMessageTool,
     ChatMessageUser,
+    Content,
+    ContentText,
 )
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 
@@ -87,6 +90,28 @@ def message_texts(messages: Iterable[ChatMessage]) -> list[str]:
             text = "\n".join(part for part in parts if part)
         texts.append(text)
     return texts
+
+
+def with_texts(message: ChatMessage, change: Callable[[str], str]) -> ChatMessage:
+    """Return a message with its texts changed, or the same object if they stay the same."""
+    update: dict[str, object] = {}
+    if isinstance(message.content, str):
+        content: str | list[Content] = change(message.content)
+    else:
+        content = [
+            part.model_copy(update={"text": change(part.text)})
+            if isinstance(part, ContentText)
+            else part
+            for part in message.content
+        ]
+    if content != message.content:
+        update["content"] = content
+    # Providers send an error's message in place of the content.
+    if isinstance(message, ChatMessageTool) and message.error is not None:
+        told = change(message.error.message)
+        if told != message.error.message:
+            update["error"] = replace(message.error, message=told)
+    return message.model_copy(update=update) if update else message
 
 
 def before_trigger(messages: Iterable[ChatMessage], trigger: str) -> list[ChatMessage]:

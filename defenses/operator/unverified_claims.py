@@ -13,11 +13,11 @@ from typing import Final
 
 from inspect_ai.model import ChatMessage
 
-from constraintrot.defenses._ingested import changed
 from constraintrot.defenses.operator.directive import FORMAT
 from constraintrot.defenses.operator.state import State
 from constraintrot.defenses.pinning.block_marks import outside_blocks
 from constraintrot.defenses.pinning.pins import is_pinned
+from constraintrot.episode.messages import with_texts
 from constraintrot.rule_text import orders as cues
 from constraintrot.rule_text.survival import sentences
 
@@ -128,8 +128,8 @@ def current(message: ChatMessage, state: State) -> ChatMessage:
 def _changed(message: ChatMessage, change: Callable[[str], str]) -> ChatMessage:
     """Return a message after a change outside the blocks that registries pinned."""
     if not is_pinned(message):
-        return changed(message, change)
-    return changed(message, lambda text: outside_blocks(text, change))
+        return with_texts(message, change)
+    return with_texts(message, lambda text: outside_blocks(text, change))
 
 
 def _marked(part: str) -> str:

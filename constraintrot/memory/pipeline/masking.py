@@ -11,8 +11,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, ModelOutput
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ModelOutput
 
+from constraintrot.episode.messages import with_texts
 from constraintrot.errors import ParameterError
 from constraintrot.extras import require
 from constraintrot.memory.pipeline.context import Context, Session
@@ -191,30 +192,14 @@ def _revealed(message: ChatMessage, vault: dict[str, str]) -> ChatMessage:
 
 def _each_text(message: ChatMessage, change: Callable[[str], str]) -> ChatMessage:
     """Return a message with its texts and its calls' arguments changed, or the same message."""
-    updates: dict[str, Any] = {}
-    content = message.content
-    if isinstance(content, str):
-        if (text := change(content)) != content:
-            updates["content"] = text
-    else:
-        parts = [
-            part.model_copy(update={"text": change(part.text)}) if part.type == "text" else part
-            for part in content
-        ]
-        if parts != content:
-            updates["content"] = parts
+    message = with_texts(message, change)
     if isinstance(message, ChatMessageAssistant) and message.tool_calls:
         calls = [
             replace(call, arguments=_value(call.arguments, change)) for call in message.tool_calls
         ]
         if calls != message.tool_calls:
-            updates["tool_calls"] = calls
-    # The model is shown a failed call's error, not its text.
-    if isinstance(message, ChatMessageTool) and message.error is not None:
-        told = change(message.error.message)
-        if told != message.error.message:
-            updates["error"] = replace(message.error, message=told)
-    return message.model_copy(update=updates) if updates else message
+            return message.model_copy(update={"tool_calls": calls})
+    return message
 
 
 def _value(value: Any, change: Callable[[str], str]) -> Any:
