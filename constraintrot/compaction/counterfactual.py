@@ -87,7 +87,7 @@ def _share(context: Sequence[ChatMessage], deleted: Deletion, measure: Measure) 
 def _with_policy(
     context: Sequence[ChatMessage], policy: str, summary: str | None
 ) -> list[ChatMessage]:
-    """Put the policy after the last summary's text, or after the opening if there is none."""
+    """Put the policy after the last summary's text, or after the opening if nothing was summarised."""
     for at in range(len(context) - 1, -1, -1):
         if SUMMARY in (context[at].metadata or {}):
             text = context[at].text

@@ -62,7 +62,7 @@ def as_chat(turns: Iterable[Turn], *, start: int) -> list[ChatMessage]:
 
 
 def last_user_text(messages: Sequence[ChatMessage]) -> str:
-    """The text of the user's last message; empty if there is none."""
+    """The text of the user's last message; empty if the user said nothing."""
     return next((m.text for m in reversed(messages) if m.role == "user"), "")
 
 

@@ -175,9 +175,9 @@ def compare_unknown(
 ) -> Comparison:
     """Compare two arms on paired episodes of which some outcomes are unknown.
 
-    Scores are 0, 1, or nan if there is none. ``unknown`` masks, by arm, those that do not show the
-    outcome, as of silent episodes. The comparison is of the pairs with a score in both arms, with
-    its extremes over all pairs; no other unknown outcomes give weaker limits.
+    Scores are 0 or 1; an episode without a score has nan. ``unknown`` masks, by arm, the scores
+    that do not show the outcome, as of silent episodes. The comparison is of the pairs with a score
+    in both arms, with its extremes over all pairs; no other unknown outcomes give weaker limits.
     """
     arms = [clusters.numbers(a), clusters.numbers(b)]
     if len({len(one) for one in (*arms, *unknown, arms[0] if labels is None else labels)}) > 1:

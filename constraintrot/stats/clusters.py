@@ -33,7 +33,7 @@ class Clusters:
 
     @property
     def single(self) -> bool:
-        """Whether every cluster is one episode, so that episodes are independent."""
+        """Whether episodes are independent: every cluster is one episode."""
         return bool((self.sizes == 1).all())
 
     def column(self, at: int) -> Floats:

@@ -1,4 +1,4 @@
-"""What a task is not to be given is refused before anything is asked."""
+"""Tasks refuse wrong parameters before any model is asked."""
 
 from typing import Any
 

@@ -45,9 +45,9 @@ class Message:
     # Line of the file, from 1; the row's number in a database, the message's number in a session
     # that is one JSON value.
     line: int
-    time: str = ""  # as written in the file; empty if there is none
+    time: str = ""  # as the file has it; empty if the file has no time
     origin: str = ""  # the file or the tool that it came from; empty if it came from neither
-    key: str = ""  # the format's own identifier; empty if there is none
+    key: str = ""  # the format's own identifier; empty if the format has none
     calls: tuple[Call, ...] = ()
     # Whether the agent added it itself, as it re-attaches files after a compaction.
     attached: bool = False

@@ -76,7 +76,7 @@ class Outcomes:
 
     @property
     def known(self) -> bool:
-        """Whether no outcome of the first arm is unknown, and no episode is unplaced."""
+        """Whether every outcome of the first arm is known and every episode has its place."""
         return self.unplaced[0] is None and not np.isnan(self.a).any()
 
     @property

@@ -74,7 +74,7 @@ def sealed(path: Path) -> bytes:
 
 
 def left_beside(path: Path) -> set[str]:
-    """What is in the folder beside the file and its lock."""
+    """The other files in the folder of the snapshot and its lock."""
     return set(os.listdir(path.parent)) - {path.name, f".{path.name}.lock"}
 
 
