@@ -21,7 +21,7 @@ from pydantic import Field
 
 from constraintrot.compaction.context_cache import SharedDraws, digest
 from constraintrot.compaction.strategy_wrapper import SummaryCheck, WrappedStrategy
-from constraintrot.compactors.turns import RETRIES, SUMMARIZER_OVERFLOWED
+from constraintrot.compactors.turns import CUT, RETRIES, SUMMARIZER_OVERFLOWED
 from constraintrot.components import returned
 from constraintrot.episode.episode import Episode, Message
 from constraintrot.episode.messages import (
@@ -47,6 +47,7 @@ class Round(Strict):
         tokens_after: o200k tokens of the context after the round.
         shown_verbatim: whether the compactor was shown the policy's text verbatim.
         retries: number of blank summaries before it.
+        cut: number of its texts that the summarizer's token limit cut off.
     """
 
     number: int
@@ -57,6 +58,7 @@ class Round(Strict):
     shown_verbatim: bool
     summary: str | None = None
     retries: int = 0
+    cut: int = 0
 
 
 class Compacted(Strict):
@@ -208,6 +210,7 @@ def round_of(
     policy: str,
     summary: ChatMessage | None,
 ) -> Round:
+    marks = {} if summary is None else summary.metadata or {}
     return Round(
         number=number,
         tokens_before=sum(map(count, before)),
@@ -216,7 +219,8 @@ def round_of(
         messages_after=len(after),
         shown_verbatim=mentions(before, policy, {}).verbatim,
         summary=None if summary is None else summary.text,
-        retries=0 if summary is None else int((summary.metadata or {}).get(RETRIES, 0)),
+        retries=int(marks.get(RETRIES, 0)),
+        cut=int(marks.get(CUT, 0)),
     )
 
 

@@ -22,10 +22,11 @@ from inspect_ai.model import (
     Content,
     ContentText,
     Model,
+    ModelOutput,
 )
 from inspect_ai.tool import ToolInfo
 
-from constraintrot.compactors.turns import ATTEMPTS, RETRIES, partition, summary_body
+from constraintrot.compactors.turns import ATTEMPTS, CUT, RETRIES, partition, summary_body
 from constraintrot.errors import EpisodeError, NoSummaryError
 
 # Inspect's metadata key on a merged message: the ids of the messages it was made from.
@@ -147,8 +148,13 @@ class SummaryCheck(WrappedStrategy):
             before = len(transcript().events)
             outcome = await _outcome(self.inner, model, messages, tools)
             said = outcome.message is None or summary_body(outcome.message.text).strip()
-            if said and not (outcome.message and _filtered(before)):
-                return _counted(outcome, attempt)
+            asked = _asked(before)
+            filtered = asked and asked[-1].stop_reason == "content_filter"
+            if said and not (outcome.message and filtered):
+                cut = sum(
+                    one.stop_reason == "max_tokens" for one in asked if one.completion.strip()
+                )
+                return _marked(outcome, {RETRIES: attempt, CUT: cut})
             transcript().info({"attempt": attempt + 1}, source="empty summary")
         raise NoSummaryError(
             "the summarizer wrote no summary, when asked again too, which is no decay"
@@ -186,18 +192,17 @@ async def _outcome(
     return outcome
 
 
-def _filtered(before: int) -> bool:
-    """Return whether the last model call after ``before`` events ended in a content filter."""
-    asked = [one for one in transcript().events[before:] if isinstance(one, ModelEvent)]
-    return bool(asked) and asked[-1].output.stop_reason == "content_filter"
+def _asked(before: int) -> list[ModelOutput]:
+    """Return the answers of the model calls after ``before`` events."""
+    return [one.output for one in transcript().events[before:] if isinstance(one, ModelEvent)]
 
 
-def _counted(outcome: CompactionResult, retries: int) -> CompactionResult:
-    """Return the outcome with the number of blank attempts in the summary's metadata."""
+def _marked(outcome: CompactionResult, counts: dict[str, int]) -> CompactionResult:
+    """Return the outcome with the counts above 0 in the metadata of the summary's message."""
+    counts = {name: n for name, n in counts.items() if n}
     message = outcome.message
-    if not retries or message is None:
+    if not counts or message is None:
         return outcome
-    metadata = {**(message.metadata or {}), RETRIES: retries}
-    marked = message.model_copy(update={"metadata": metadata})
+    marked = message.model_copy(update={"metadata": {**(message.metadata or {}), **counts}})
     kept = [marked if one.id == message.id else one for one in outcome.input]
     return outcome._replace(input=kept, message=marked)

@@ -25,6 +25,7 @@ InPlace: TypeAlias = tuple[list[ChatMessage], ChatMessageUser | None]
 SUMMARY = "summary"
 # In a summary's metadata: how often the summarizer wrote nothing before it.
 RETRIES = "empty_summaries"
+CUT = "cut_summaries"
 SUMMARIZER_OVERFLOWED = (
     "the summarizer's context window overflowed; give it a shorter context_tokens"
 )

@@ -82,6 +82,7 @@ class EpisodeFacts(Strict):
     tokens_after: Annotated[int | None, _M] = None
     summary_draw: Annotated[str | None, _M] = None
     summary_retries: Annotated[int | None, _M] = None
+    summary_cut: Annotated[int | None, _M] = None
     removed_characters: Annotated[float | None, _M] = None
     removed_tokens: Annotated[float | None, _M] = None
     degenerate: Annotated[bool | None, _M] = None

@@ -209,6 +209,7 @@ def _keep(state: TaskState, episode: Episode, played: Played) -> None:
         "summary_made_here": compacted is not None and compacted.made_here,
         "summary_draw": None if compacted is None else compacted.draw,
         "summary_retries": sum(one["retries"] for one in rounds),
+        "summary_cut": sum(one["cut"] for one in rounds),
         "removed_characters": None if compacted is None else compacted.removed_characters,
         "removed_tokens": None if compacted is None else compacted.removed_tokens,
         "degenerate": None if compacted is None else compacted.degenerate is not None,

@@ -37,13 +37,20 @@ def lines(frame: pd.DataFrame) -> Iterator[str]:
             yield f"{agent}: {REMOVED} less {SHAM}, which is the policy's own part: {_said(mine)}."
 
 
-def retries(frame: pd.DataFrame) -> Iterator[str]:
-    """Yield a note if summaries had to be requested twice."""
-    if "summary_retries" not in frame:
-        return
-    again = int((frame["summary_retries"].dropna().astype(int) > 0).sum())
+def summaries(frame: pd.DataFrame) -> Iterator[str]:
+    """Yield a note of summaries that had to be requested twice, and one of those cut off."""
+    again, cut = (_above_zero(frame, name) for name in ("summary_retries", "summary_cut"))
     if again:
         yield f"{again} episodes start from a summary that was asked for twice, the first was empty."
+    if cut:
+        yield (
+            f"{cut} episodes start from a summary that the summarizer's token limit cut off; a policy"
+            " missing from it may have been cut, not left out (--max-tokens raises a hosted model's)."
+        )
+
+
+def _above_zero(frame: pd.DataFrame, name: str) -> int:
+    return int((frame[name].dropna().astype(int) > 0).sum()) if name in frame else 0
 
 
 def pairing(frame: pd.DataFrame) -> Iterator[str]:

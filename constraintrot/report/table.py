@@ -152,7 +152,7 @@ def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
             f"{old} episodes are from before a policy had a state: there it survived where all its"
             " slots are mentioned close together, whatever is said of it."
         )
-    return [*lines, *contrasts.retries(frame), *contrasts.pairing(frame), *contrasts.lines(frame)]
+    return [*lines, *contrasts.summaries(frame), *contrasts.pairing(frame), *contrasts.lines(frame)]
 
 
 def _policies(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:

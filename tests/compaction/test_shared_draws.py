@@ -191,6 +191,27 @@ def _in_turn(answers: list[str]) -> Callable[[], str]:
     return lambda: answers.pop(0) if answers else "The stock list has been checked."
 
 
+@pytest.mark.parametrize("compactor", ["summarize", "hierarchical", "inspect_summary"])
+@pytest.mark.parametrize(("reason", "cut"), [("max_tokens", True), ("stop", False)])
+def test_a_summary_that_its_token_limit_cut_off_is_marked(
+    run: Run, compactor: str, reason: StopReason, cut: bool
+) -> None:
+    said = ModelOutput.from_content("mockllm/model", "The stock list has been", reason)
+    said.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    model = get_model("mockllm/model", custom_outputs=lambda *_: said, memoize=False)
+    log = run(
+        "soft_email",
+        variants=1,
+        compactor=compactor,
+        conditions="control,compaction,defense_pin",
+        model_roles={"summarizer": model},
+    )
+    for sample in log.samples or []:
+        assert sample.error is None, sample.error.message
+        expected = cut and sample.metadata["condition"] != "control"
+        assert (sample.metadata["summary_cut"] > 0) == expected
+
+
 @pytest.mark.parametrize(
     ("reason", "told"),
     [("content_filter", "wrote no summary"), ("model_length", "summarizer's context window")],

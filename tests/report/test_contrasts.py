@@ -62,7 +62,7 @@ def test_frames_without_counterfactuals_or_older_ones_say_no_more_than_they_hold
         "4 of 4 summary_removed episodes are degenerate and in no contrast: the summary held"
         " nothing of the policy (4)."
     ]
-    assert list(contrasts.retries(older)) == []
+    assert list(contrasts.summaries(older)) == []
 
 
 def test_another_draw_is_said_by_defense() -> None:
@@ -80,5 +80,11 @@ def test_another_draw_is_said_by_defense() -> None:
 
 def test_summaries_that_were_asked_for_twice_are_counted() -> None:
     found = frame(arm("compaction", 2, 0, summary_retries=1), arm("floor", 3, 0, summary_retries=0))
-    (said,) = contrasts.retries(found)
+    (said,) = contrasts.summaries(found)
     assert said.startswith("2 episodes start from a summary that was asked for twice")
+
+
+def test_summaries_that_a_limit_cut_off_are_counted() -> None:
+    found = frame(arm("compaction", 2, 0, summary_cut=1), arm("floor", 3, 0, summary_cut=0))
+    (said,) = contrasts.summaries(found)
+    assert said.startswith("2 episodes start from a summary that the summarizer's token limit cut")

@@ -20,6 +20,7 @@ from constraintrot.coding_agents.pins.settings_edit import check_dialect, holds_
 from constraintrot.defenses.operator.pin_list import of_repository
 from constraintrot.errors import ConstraintRotError
 
+_RECEIPTS: Final = "receipts.jsonl"
 _SECONDS: Final = 30
 
 
@@ -225,8 +226,7 @@ def _tell_receipts(state: Health, receipts: Receipts) -> None:
     none = "no receipts: the agent has not run the hook yet"
     state.says.append(f"{len(given)} receipts{last}" if given else none)
     if receipts.forged:
-        lines = ", ".join(map(str, receipts.forged[:10]))
-        state.faults.append(f"receipts.jsonl: not written by the hook: line {lines}")
+        state.faults.append(f"not written by the hook: {', '.join(receipts.forged[:10])}")
 
 
 @dataclass(frozen=True)
@@ -234,27 +234,28 @@ class Receipts:
     """The receipts of a pin's hook: one for each text that it handed out."""
 
     kept: tuple[dict[str, Any], ...]  # the receipts with a seal by the pin's key, oldest first
-    forged: tuple[int, ...]  # numbers, from 1, of the lines without a valid seal
+    forged: tuple[str, ...]  # the lines without a valid seal, by file and number from 1
 
 
 def read_receipts(folder: Path) -> Receipts:
-    """Read the receipts in a pin's folder.
+    """Read the receipts in a pin's folder; the hook starts a new file when one is full.
 
     A line counts only with a seal by the folder's key, so only those who can read the key can
     write receipts.
     """
+    kept, forged = [], []
     try:
         key = (folder / "key").read_bytes()
-        lines = (folder / "receipts.jsonl").read_bytes().splitlines()
     except FileNotFoundError:
         return Receipts((), ())
-    kept, forged = [], []
-    for number, line in enumerate(lines, start=1):
-        receipt = _opened(line, key)
-        if receipt is None:
-            forged.append(number)
-        else:
-            kept.append(receipt)
+    for file in (folder / f"{_RECEIPTS}.1", folder / _RECEIPTS):
+        lines = file.read_bytes().splitlines() if file.exists() else []
+        for number, line in enumerate(lines, start=1):
+            receipt = _opened(line, key)
+            if receipt is None:
+                forged.append(f"{file.name} line {number}")
+            else:
+                kept.append(receipt)
     return Receipts(tuple(kept), tuple(forged))
 
 

@@ -34,6 +34,7 @@ _NUMBERS = (
     "tokens_before", "tokens_after", "input_tokens", "cached_tokens", "output_tokens",
     "last_input_tokens", "seconds", "seconds_defense", "seconds_compaction", "defense_calls",
     "prefix_tokens", "prefix_broken", "removed_characters", "removed_tokens", "summary_retries",
+    "summary_cut",
 )  # fmt: skip
 _TEXTS = (
     "episode", "created", "status", "log", "task", "kind", "outcome", "reason", "state", "measure",

@@ -60,6 +60,21 @@ def test_no_event_voids_a_rule(pinned: Pinned, case: str) -> None:
     assert len(json.dumps(receipt)) < 5_000
 
 
+def test_receipts_are_counted_over_both_files(
+    pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = pinned().folder
+    monkeypatch.setattr(hook, "LONGEST_RECEIPTS", 100)
+    hook.write_receipt(str(folder), {"event": "first", "filler": "x" * 100})
+    monkeypatch.undo()
+    hook.write_receipt(str(folder), {"event": "second"})
+    with (folder / "receipts.jsonl").open("a") as file:
+        file.write("{}\n")
+    found = read_receipts(folder)
+    assert [one["event"] for one in found.kept] == ["first", "second"]
+    assert found.forged == ("receipts.jsonl line 2",)
+
+
 def test_a_folder_that_the_agent_removed_voids_no_rule(pinned: Pinned, tmp_path: Path) -> None:
     folder = pinned().folder
     gone = tmp_path / "gone"
