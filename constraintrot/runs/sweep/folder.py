@@ -7,6 +7,7 @@
     work/CELL/TRY/            logs of running and interrupted tries
     failed/CELL/NUMBER.json   tries that ended in an error, with the error
     poisoned/CELL.json        cells that were set aside after too many failed tries
+    files.json                digests of the scenario files, by path
 
 CELL is a cell's id. A log is moved into ``logs`` when it has its last episode, so a cell that
 two workers finish has one log, the later one. The next try reads the finished episodes of an
@@ -20,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from constraintrot.errors import ConstraintRotError
+from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.folders import Folder
 
 _KEPT = "what is finished is kept, and the same command goes on"
@@ -31,6 +32,7 @@ class FolderError(ConstraintRotError):
 
 
 LOGS, COUNTS, WORK, FAILED, POISONED = "logs", "counts", "work", "failed", "poisoned"
+FILES = "files.json"
 
 
 class SweepFolder:
@@ -145,6 +147,28 @@ class SweepFolder:
                 data = self._fs.cat_file(f"{self._root}/{POISONED}/{name}")
             found[name.removesuffix(".json")] = json.loads(data)
         return found
+
+    def check_files(self, digests: Mapping[str, str]) -> None:
+        """Keep the digests of scenario files, by path.
+
+        Raises:
+            ParameterError: A file is no longer what the first run of this sweep played.
+        """
+        try:
+            with told(f"the sweep's folder {self.url} cannot be read"):
+                kept: dict[str, str] = json.loads(self._fs.cat_file(f"{self._root}/{FILES}"))
+        except FileNotFoundError:
+            kept = {}
+        changed = sorted(
+            path for path, digest in digests.items() if kept.get(path, digest) != digest
+        )
+        if changed:
+            raise ParameterError(
+                f"{', '.join(changed)} changed since this sweep began, and its finished cells are of"
+                " the older text; take another --dir, or restore the file"
+            )
+        if not digests.keys() <= kept.keys():
+            self._write(FILES, {**kept, **digests})
 
     def forgive(self, cells: Iterable[str]) -> None:
         """Play set-aside cells again: remove their marks and failed tries."""

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import click
@@ -19,6 +20,7 @@ from constraintrot.runs.sweep.local import adopt
 from constraintrot.runs.sweep.planning import size_of
 from constraintrot.runs.sweep.play import Played
 from constraintrot.runs.sweep.ray_pool import RayPool
+from constraintrot.scenario import user_files
 from constraintrot.stats.interval import Interval
 from constraintrot.stats.rate import clopper_pearson
 
@@ -40,6 +42,7 @@ def run(
     """
     for cell in sweep.cells:
         check_playable(cell)
+    folder.check_files(digests(sweep.cells))
     adopt(folder, (cell.id for cell in sweep.cells), partial=True)
     rule = stopping.rule(sweep, folder)
     planned = sum(size_of(cell).episodes for cell in sweep.cells)
@@ -66,6 +69,21 @@ def run(
             return drive(sweep.cells, folder, pool, tries=tries, rule=rule, listen=listen)
     finally:
         pool.close()
+
+
+def digests(cells: Sequence[Cell]) -> dict[str, str]:
+    """Return the digests of the scenario files that this machine has.
+
+    A cell's id has their paths only.
+    """
+    given = [cell.args.get("scenario") or [] for cell in cells]
+    listed = [some.split(",") if isinstance(some, str) else some for some in given]
+    paths = {str(one) for some in listed for one in some}
+    return {
+        path: "-".join(one.digest for one in user_files.read_all(Path(path)))
+        for path in sorted(paths)
+        if Path(path).exists()
+    }
 
 
 def _options(sweep: Sweep) -> dict[str, Any]:

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from constraintrot.authoring.draft import draft
+from constraintrot.authoring.write import text
 from constraintrot.errors import ConstraintRotError, ParameterError, UnknownNameError
 from constraintrot.runs import prices
 from constraintrot.runs.plan import counted
@@ -18,7 +20,7 @@ from constraintrot.runs.sweep.cell import Cell, check_playable
 from constraintrot.runs.sweep.driver import State
 from constraintrot.runs.sweep.folder import SweepFolder
 from constraintrot.runs.sweep.loading import Sweep, of_spec, spec_file
-from constraintrot.runs.sweep.on_ray import Tally, view
+from constraintrot.runs.sweep.on_ray import Tally, digests, view
 from constraintrot.stats.sequential import crossing, obrien_fleming
 from tests.runs.sweep.pools import cell
 
@@ -36,6 +38,27 @@ def test_an_id_is_of_what_is_played_and_not_of_how() -> None:
     assert Cell({**one.task, "config": {}}).id == same.id != other.id
     with pytest.raises(ParameterError, match="sets solver, which workers on Ray do not play"):
         check_playable(Cell({**one.task, "solver": "x"}))
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_scenario_file_that_changed_is_not_mixed_with_the_older_one(
+    tmp_path: Path, listed: bool
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text(draft("Never delete mail younger than 30 days.")), encoding="utf-8")
+    given = [str(path), "soft_spend"] if listed else f"{path},soft_spend"
+    mine = Cell({"name": "constraintrot/mine", "args": {"scenario": given}})
+    folder = SweepFolder(str(tmp_path / "sweep"))
+    first = digests([mine, cell(0)])
+    assert list(first) == [str(path)]
+    folder.check_files(first)
+    folder.check_files(digests([mine]))
+    path.write_text(text(draft("Never delete mail younger than 60 days.")), encoding="utf-8")
+    for _ in range(2):
+        with pytest.raises(ParameterError, match="changed since this sweep began"):
+            folder.check_files(digests([mine]))
+    # A sweep of other files in the same folder goes on.
+    folder.check_files(digests([cell(0)]))
 
 
 def test_combinations_that_exclude_each_other_are_refused_beforehand() -> None:
