@@ -49,7 +49,23 @@ def difference_upper(a: Range, b: Range, sizes: Floats, confidence: float = CONF
     correlation = newcombe.lowered(_least_correlation(a, b, sizes), sizes)
     both = np.sqrt(np.maximum(up**2 - 2 * correlation * up * down + down**2, 0))
     reach = np.maximum(both, np.maximum(up, down))
-    return np.asarray(np.minimum(highest - lowest + reach, 1))
+    differing = _differing_upper(a, b, sizes, confidence)
+    return np.asarray(np.minimum(np.maximum(highest - lowest + reach, differing), 1))
+
+
+def _differing_upper(a: Range, b: Range, sizes: Floats, confidence: float) -> Floats:
+    """Return the highest upper limit of ``newcombe.of_differing``.
+
+    It rises with the share that has outcome 1 in b only, and falls with that in a only.
+    """
+    only_b = Range(np.maximum(b.low - a.high, 0), np.maximum(b.high - a.low, 0))
+    only_a = Range(np.maximum(a.low - b.high, 0), np.maximum(a.high - b.low, 0))
+    arms = []
+    for of, hits in ((only_a, only_a.low), (only_b, only_b.high)):
+        n = clusters.least_effective_n(*of, sizes, confidence, alone=True)
+        share = hits.sum(-1) / sizes.sum(-1)
+        arms.append((share, *clusters.clopper_pearson(share * n, n, confidence)))
+    return newcombe.of_differing(arms[0], arms[1])[1]
 
 
 def pair_upper(a: Range, b: Range, confidence: float = CONFIDENCE) -> float:
@@ -84,7 +100,13 @@ def pair_upper(a: Range, b: Range, confidence: float = CONFIDENCE) -> float:
     extreme = highest(1, 1)
     (_, least_a, _), (_, _, most_b) = of_a, of_b
     further_a, further_b = most_b[0] - least_a >= extreme, most_b - least_a[0] >= extreme
-    return max(extreme, highest(max(int(further_a.sum()), 1), max(int(further_b.sum()), 1)))
+    # Newcombe's own limits; those of the pairs that differ are highest at this filling.
+    tables = newcombe.count_pairs(a.low, b.high)
+    counts = (np.asarray(tables[at]) for at in (1, 2))
+    only_a, only_b = ((k / n, *clusters.clopper_pearson(k, n, confidence)) for k in counts)
+    differing = float(newcombe.of_differing(only_a, only_b)[1])
+    found = highest(max(int(further_a.sum()), 1), max(int(further_b.sum()), 1))
+    return max(extreme, found, differing)
 
 
 def _least_correlation(a: Range, b: Range, sizes: Floats) -> Floats:

@@ -29,18 +29,38 @@ Finder: TypeAlias = Callable[[Floats, Floats, float], tuple[Floats, Floats]]
 def pair_limits(
     tables: Floats, confidence: float = CONFIDENCE, find: Finder = clusters.clopper_pearson
 ) -> tuple[Floats, Floats]:
-    """Limits of b - a for independent pairs: Newcombe's (1998) method 10.
+    """Limits of b - a for independent pairs: Newcombe's (1998) method 10, or wider ones.
 
     Squares and adds the distances of the arms' limits, with the phi coefficient corrected
     for continuity. Newcombe takes Wilson's limits, which cover too little for few pairs
-    (see ``rate.rate``).
+    (see ``rate.rate``). Where hardly a pair differs, they are narrower than what the pairs
+    that differ say, whose limits then count (``of_differing``).
 
     The last axis of ``tables`` has the counts that ``count_pairs`` gives.
     """
     both, only_a, only_b, neither = (tables[..., at] for at in range(4))
     n = np.asarray(tables.sum(-1))
-    arms = [(k / n, *find(k, n, confidence)) for k in (both + only_a, both + only_b)]
-    return square_and_add(arms[0], arms[1], phi(both, only_a, only_b, neither))
+    arms = [
+        (k / n, *find(k, n, confidence)) for k in (both + only_a, both + only_b, only_a, only_b)
+    ]
+    limits = square_and_add(arms[0], arms[1], phi(both, only_a, only_b, neither))
+    return wider(limits, of_differing(arms[2], arms[3]))
+
+
+def of_differing(
+    only_a: tuple[Floats, Floats, Floats], only_b: tuple[Floats, Floats, Floats]
+) -> tuple[Floats, Floats]:
+    """Limits of b - a from the shares of pairs with outcome 1 in a only, and in b only.
+
+    Each is given by estimate, lower and upper limit. Without a pair that differs, the upper limit
+    is that of a share of which nothing was seen; square-and-add of the arms would give a third of
+    it, because two arms that agree correlate fully.
+    """
+    return square_and_add(only_a, only_b, np.zeros(()))
+
+
+def wider(one: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    return np.minimum(one[0], other[0]), np.maximum(one[1], other[1])
 
 
 def square_and_add(
@@ -93,7 +113,12 @@ def difference_limits(
         (x, *clusters.limits(arm, sizes, confidence)) for x, arm in zip(rates, (a, b), strict=True)
     ]
     residuals = [arm - x[..., None] * sizes for arm, x in zip((a, b), rates, strict=True)]
-    low, high = square_and_add(arms[0], arms[1], cautious(residuals[0], residuals[1], sizes))
+    limits = square_and_add(arms[0], arms[1], cautious(residuals[0], residuals[1], sizes))
+    differing = [
+        (hits.sum(-1) / n, *clusters.limits(hits, sizes, confidence, alone=True))
+        for hits in (np.maximum(a - b, 0), np.maximum(b - a, 0))
+    ]
+    low, high = wider(limits, of_differing(differing[0], differing[1]))
     size = clusters.kish(sizes)
     # The bootstrap needs clusters in which some pairs differ and clusters in which some do not.
     informative = clusters.informative(np.abs(b - a), sizes)

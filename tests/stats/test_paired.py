@@ -12,7 +12,7 @@ from scipy import stats
 
 from constraintrot.stats.exact import holm
 from constraintrot.stats.interval import Floats, NoInterval
-from constraintrot.stats.newcombe import pair_limits, square_and_add
+from constraintrot.stats.newcombe import difference_limits, pair_limits, square_and_add
 from constraintrot.stats.paired import (
     NOT_DISTINGUISHABLE,
     compare,
@@ -46,6 +46,31 @@ def arms(both: int, only_a: int, only_b: int, neither: int) -> tuple[list[int], 
 def test_published_newcombe(table: tuple[int, ...], limits: tuple[float, float]) -> None:
     found = pair_limits(np.asarray(table, np.float64), find=wilson)
     assert found == pytest.approx(limits, abs=5e-4)
+
+
+@pytest.mark.parametrize("replicates", [1, 3])
+@pytest.mark.parametrize("level", [0.05, 0.0071, 0.0017])
+@pytest.mark.parametrize(("n", "rise"), [(24, 0.1), (42, 0.05), (68, 0.1)])
+@pytest.mark.parametrize("rate", [0.1, 0.5])
+def test_arms_that_agree_do_not_hide_a_rise(
+    n: int, rise: float, level: float, replicates: int, rate: float
+) -> None:
+    """All outcomes of n variants that agree in both arms, but for a rise of b in a few of them.
+
+    Replicates agree. The upper limit may be below the true rise in half of the level, as a
+    sum over all outcomes, each with its probability.
+    """
+    sizes = np.full(n, float(replicates))
+    under = 0.0
+    for more in range(n + 1):
+        chance = stats.binom.pmf(more, n, rise)
+        for both in range(n - more + 1 if chance > 1e-6 else 0):
+            a, b = np.zeros(n), np.zeros(n)
+            a[:both] = b[: both + more] = replicates
+            found = difference_limits(a, b, sizes, 1 - level)
+            if found.upper < rise:
+                under += chance * stats.binom.pmf(both, n - more, rate)
+    assert under <= level / 2
 
 
 @given(cells, cells, cells, cells)

@@ -120,7 +120,7 @@ class Decided:
     Attributes:
         p_same: p-value of the claim; 1 if the interval does not show it, or if no outcome of b
             could have.
-        p_opposite: p-value of the contrary; 1 if the interval does not show it.
+        p_opposite: p-value of the contrary; 1 if the interval does not show it, or shows the claim.
     """
 
     difference: Estimate
@@ -187,6 +187,9 @@ def decide(
         # may leave room.
         with_room = 0.0 if outcomes.known else p_opposite
         p_opposite = max(with_room, p_value(outcomes, regions(_REVERSED[expected], margin)[0]))
+    if p_same <= ALPHA:
+        # A rise above 0 and below the margin is in both regions: it is not the contrary of a rise.
+        p_opposite = 1.0
     why: list[Why] = []
     if min(p_same, p_opposite) > ALPHA:
         why += [*no_room, *_too_few(outcomes, expected, margin, undecided=not no_room)]

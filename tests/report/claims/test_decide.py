@@ -41,6 +41,11 @@ def said(outcomes: Outcomes, expected: Expected, value: Value = "violation") -> 
         ("higher", paired(0, 10, 0, 10), "opposite"),
         # A difference is claimed, and there is none: shown by many pairs, not by 20.
         ("higher", paired(100, 2, 2, 100), "opposite"),
+        # A small rise is a rise, although it is below the margin.
+        ("higher", paired(0, 0, 10, 300), "same"),
+        ("higher", paired(4, 2, 24, 500), "same"),
+        ("lower", paired(0, 10, 0, 300), "same"),
+        ("different", paired(0, 0, 10, 300), "same"),
         ("higher", paired(5, 2, 2, 11), "n"),
         ("higher", paired(0, 0, 4, 0), "n"),
         ("higher", paired(20, 0, 0, 0), "ceiling"),
