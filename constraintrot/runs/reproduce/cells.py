@@ -63,6 +63,17 @@ class Chunk:
         return {**self.cell.args, "families": list(self.families), **seeds}
 
     @property
+    def episodes(self) -> int:
+        return len(self.families) * (self.stop - self.start)
+
+    @property
+    def label(self) -> str:
+        """What is played, in words: the condition, and defense and attack if there are any."""
+        told = self.cell.args
+        parts = [str(told["conditions"]), str(told["defenses"][0]), str(told.get("attack", "none"))]
+        return ", ".join(part for part in parts if part != "none")
+
+    @property
     def name(self) -> str:
         """The name of its logs' folder, the same in every call for the same chunk."""
         whole = json.dumps([self.args, self.cell.agent, self.cell.summarizer], sort_keys=True)

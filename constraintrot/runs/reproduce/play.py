@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
+from filelock import FileLock, Timeout
 from inspect_ai.model import Model
 
 from constraintrot.command_line import model_in_role, named_model
@@ -73,7 +74,7 @@ def qualify(registration: Registration, folder: Path) -> Qualification:
         "families": list(registration.families),
         "variants": registration.qualification.variants,
     }
-    with Meter(folder, registration.prices):
+    with alone(folder), Meter(folder, registration.prices):
         frame = play_qualification(
             registration.model,
             registration.model_args,
@@ -129,27 +130,50 @@ def play(
             f"{folder} has no logs to go on from; `constraintrot reproduce page {folder}` makes its"
             " page, and a new folder plays anew"
         )
-    ends = None if hours is None else time.monotonic() + 3600 * hours
+    began = time.monotonic()
+    played, ends = 0, None if hours is None else began + 3600 * hours
     sizes = sizes_of(registration, qualified(registration, folder))
     state = State(0, None, None)
-    with Meter(folder, registration.prices) as meter:
+    with alone(folder), Meter(folder, registration.prices) as meter:
         purse = _Purse(meter, registration)
         for look in range(1, registration.looks + 1):
             needed, there = needs(registration, sizes, state.decided, look)
-            for chunk in chunks(needed, there, registration.seed):
-                if finished(folder, chunk):
-                    continue
+            every = chunks(needed, there, registration.seed)
+            left = [chunk for chunk in every if not finished(folder, chunk)]
+            for at, chunk in enumerate(left):
                 stopped = purse.forbids(chunk)
                 if ends is not None and time.monotonic() > ends:
                     stopped = f"the limit of {hours:g} hours is reached"
                 if stopped:
                     return replace(state, stopped=stopped, dollars=meter.dollars)
+                more = sum(one.episodes for one in left[at:])
+                minutes = (time.monotonic() - began) / 60 / played * more if played else None
+                soon = "" if minutes is None else f", about {minutes:.0f} minutes"
+                tell(
+                    f"look {look} of {registration.looks}: {chunk.label}, {chunk.episodes} episodes;"
+                    f" {more} left in this look{soon}"
+                )
                 _play(registration, folder, chunk, purse)
+                played += chunk.episodes
             state = State(look, *after(registration, sizes, folder, look), "", meter.dollars)
             tell(progress(registration, state))
             if len(state.decided) == len(sizes):
                 break
     return state
+
+
+@contextmanager
+def alone(folder: Path) -> Generator[None]:
+    """Refuse a second process in a folder, which would play the same episodes again."""
+    lock = FileLock(folder / ".playing.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise ConstraintRotError(f"another process plays {folder}; wait for its end") from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def qualified(registration: Registration, folder: Path) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from functools import partial
 from pathlib import Path
@@ -83,6 +84,25 @@ def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(
     assert told.count("a verdict is about what stands in its last input") == 2, "opening and claim"
     assert f"digest {registration.read(whole / registration.FILE).digest[:16]}" in text
     made_again(whole, tmp_path / "kept", monkeypatch)
+
+
+def test_a_folder_is_played_by_one_process_at_a_time(whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "same"
+    shutil.copytree(whole, folder)
+    with playing.alone(folder):
+        told = run("play", folder, exits=2)
+        assert f"another process plays {folder}; wait for its end" in told.output
+    run("play", folder)
+
+
+def test_a_play_says_what_is_played_and_how_much_is_left(tmp_path: Path) -> None:
+    registered(tmp_path, "--pairs", 2)
+    run("qualify", tmp_path)
+    lines = [line for line in run("play", tmp_path).output.splitlines() if " left in" in line]
+    assert lines[0] == "look 1 of 2: control, 2 episodes; 4 left in this look"
+    assert re.fullmatch(
+        r"look 1 of 2: compaction, 2 episodes; 2 left in this look, about \d+ minutes", lines[1]
+    )
 
 
 def test_a_page_says_how_many_requests_were_asked_for(few: Path) -> None:
