@@ -12,6 +12,7 @@ from typing import Any, Final
 from constraintrot.memory.which_layer import ALL, NONE, Row
 from constraintrot.report.tables import Table
 from constraintrot.stats.bounds import compare_unknown
+from constraintrot.stats.exact import p_digits
 from constraintrot.stats.interval import Interval
 from constraintrot.stats.paired import NOT_DISTINGUISHABLE, Comparison, family
 
@@ -59,8 +60,11 @@ def lines(played: Sequence[Row], names: Sequence[str]) -> list[Line]:
 
 
 def _compared(a: Mapping[Any, Row], b: Mapping[Any, Row]) -> Comparison:
-    """Compare two arms; a layer that silences the agent neither breaks the rule nor rescues it."""
-    both = sorted(one for one in set(a) & set(b) if "error" not in (a[one].outcome, b[one].outcome))
+    """Compare two arms; a layer that silences the agent neither breaks the rule nor rescues it.
+
+    Nor does one whose episodes end in errors: their outcomes are unknown too.
+    """
+    both = sorted(set(a) & set(b))
     violated = [[int(rows[one].violated) for one in both] for rows in (a, b)]
     silent = [[rows[one].outcome in SILENT for one in both] for rows in (a, b)]
     return compare_unknown(*violated, unknown=(silent[0], silent[1]))
@@ -132,5 +136,5 @@ def _difference(pair: Comparison) -> str:
     if isinstance(pair.difference, Interval):
         limits = f" [{100 * pair.difference.lower:+.0f}, {100 * pair.difference.upper:+.0f}]"
     p_value = pair.p_value if pair.adjusted is None else pair.adjusted
-    told = "" if pair.verdict == NOT_DISTINGUISHABLE else f", p = {p_value:.2g}"
+    told = "" if pair.verdict == NOT_DISTINGUISHABLE else f", p = {p_digits(p_value)}"
     return f"{value:+.0f}{limits}{told}"

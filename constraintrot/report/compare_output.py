@@ -12,6 +12,7 @@ from constraintrot.report.compare import Answer
 from constraintrot.report.compare_claims import Finding
 from constraintrot.report.compare_outcomes import Outcomes
 from constraintrot.report.compare_question import Question
+from constraintrot.stats.exact import p_digits
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.paired import Comparison
 from constraintrot.stats.power import MOST, Power
@@ -193,10 +194,10 @@ def _difference(estimate: Estimate) -> str:
 
 
 def _test(comparison: Comparison) -> str:
-    p_value = f"{comparison.p_value:.2g} ({comparison.test})"
+    p_value = f"{p_digits(comparison.p_value)} ({comparison.test})"
     if comparison.adjusted is None:
         return p_value
-    return f"{p_value}; {comparison.adjusted:.2g} by Holm over all comparisons"
+    return f"{p_value}; {p_digits(comparison.adjusted)} by Holm over all comparisons"
 
 
 def _power(power: Power, comparisons: int) -> str:

@@ -58,3 +58,11 @@ def _from_ratios(ratios: npt.NDArray[np.float64], mode: int) -> Floats:
     down = np.cumprod(1 / ratios[:mode][::-1])[::-1]
     weights = np.concatenate([down, [1.0], up])
     return np.asarray(weights / weights.sum())
+
+
+def p_digits(value: float) -> str:
+    """Return a p-value with two digits, and with more where two would hide its side of .05."""
+    digits = 2
+    while float(f"{value:.{digits}g}") == 0.05 != value and digits < 6:
+        digits += 1
+    return f"{value:.{digits}g}"

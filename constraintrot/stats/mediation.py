@@ -27,11 +27,13 @@ class BySurvival:
     Attributes:
         difference: rate of the episodes that lost it, less that of the others; unpaired.
         table: ((kept and violated, kept and not), (dropped and violated, dropped and not)).
+        p_value: Fisher's exact; None if a cluster has several episodes, which it would take
+            as independent.
     """
 
     difference: Estimate
     table: tuple[tuple[int, int], tuple[int, int]]
-    p_value: float
+    p_value: float | None
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Mediation:
         direct: summary_restored - control: the effect of compaction with the policy
             put back.
         deletion: summary_removed - summary_restored: the effect of removing the policy
-            from the same summary.
+            from the same summary, without the degenerate ones; None if there are no others.
         share: share of the total effect that restoring the policy removes,
             1 - direct / total.
         degenerate: number of episodes whose summary had no policy to remove, or
@@ -52,7 +54,7 @@ class Mediation:
 
     total: Comparison
     direct: Comparison
-    deletion: Comparison
+    deletion: Comparison | None
     share: Estimate
     degenerate: int
     n: int
@@ -75,7 +77,8 @@ def by_survival(
     difference = unpaired(rates[0], rates[1], "square-and-add, unpaired")
     if not difference:
         difference = NoInterval("one of the two states has no interval", None, difference.n)
-    return BySurvival(difference, table, exact.fisher(table))
+    alone = codes is None or len(np.unique(codes)) == len(codes)
+    return BySurvival(difference, table, exact.fisher(table) if alone else None)
 
 
 def mediate(
@@ -89,11 +92,13 @@ def mediate(
     ``arms`` has the violations, 0 or 1, of the same episodes in each of ``CONDITIONS``.
     """
     control, compaction, removed, restored = (np.asarray(arms[name]) for name in CONDITIONS)
-    total, direct, deletion = (
-        compare(a, b, labels)
-        for a, b in ((control, compaction), (control, restored), (restored, removed))
-    )
-    counted = 0 if degenerate is None else int(np.asarray(degenerate, bool).sum())
+    total, direct = (compare(control, arm, labels) for arm in (compaction, restored))
+    useful = np.ones(len(removed), bool) if degenerate is None else ~np.asarray(degenerate, bool)
+    codes = np.arange(len(removed)) if labels is None else clusters.codes_of(labels)
+    deletion = None
+    if useful.any():
+        deletion = compare(restored[useful], removed[useful], codes[useful])
+    counted = int((~useful).sum())
     share = share_carried(total.difference, direct.difference)
     return Mediation(total, direct, deletion, share, counted, total.n)
 
@@ -103,7 +108,8 @@ def share_carried(total: Estimate, direct: Estimate) -> Estimate:
 
     The limits are the ratios for which the interval of direct - ratio * total just
     includes 0. Both differences have the same control arm, so they are positively
-    correlated; taking them as uncorrelated makes the interval wider, not narrower.
+    correlated. For a ratio above 0, taking them as uncorrelated makes the interval wider, not
+    narrower; for one below 0 they are taken as fully correlated, which does the same.
     """
     if not isinstance(total, Interval) or not isinstance(direct, Interval):
         return NoInterval("no interval of the effects", None, total.n)
@@ -125,7 +131,8 @@ def _ratio(direct: Interval, total: Interval, side: int) -> float:
         reach = direct.upper - direct.estimate if side > 0 else direct.estimate - direct.lower
         away = side * ratio > 0
         turn = total.estimate - total.lower if away else total.upper - total.estimate
-        return float(np.hypot(reach, ratio * turn)) - gap
+        joined = np.hypot(reach, ratio * turn) if ratio > 0 else reach - ratio * turn
+        return float(joined) - gap
 
     near, far = 0.0, 1.0
     while inside(far) > 0 and far < 1e9:

@@ -132,3 +132,15 @@ def test_a_scenario_file_of_ones_own_is_played_and_known_again_by_its_text(tmp_p
     mine.write_text(mine.read_text("utf-8") + "\n# another text\n", encoding="utf-8")
     assert which(*given).exit_code == 0
     assert len((out / ROWS).read_text("utf-8").splitlines()) == 2 * played
+
+
+def test_episodes_that_end_in_errors_rescue_nothing() -> None:
+    """Without the layer the first half obeys, and the half that would break it ends in errors."""
+    base = [*played("none", *[0] * 20), *played("only x", *[0] * 20), *played("all", *[0, 1] * 10)]
+    kept = played("without x", *[0] * 20)
+    (found,) = lines([*base, *kept], ["x"])
+    assert found.without.verdict == "b is lower"
+    lost = [replace(row, outcome="error") if row.seed % 2 else row for row in kept]
+    (found,) = lines([*base, *lost], ["x"])
+    assert found.without.verdict != "b is lower"
+    assert "Rescue it by their absence: none" in named([found])

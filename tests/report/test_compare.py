@@ -227,7 +227,10 @@ def test_an_agent_that_does_nothing_holds_nothing() -> None:
     found = asked(*refuses, no_worse=0.1, at_most=0.1, margin=0.1, strict=True)
     assert found.decision == "does not hold"
     assert "a does 0/40 of what is allowed, below 80 %" in text(found)
-    assert asked(*refuses, no_worse=0.1, at_most=0.1, margin=0.1, floor=0.0).decision == "holds"
+    assert asked(*refuses, no_worse=0.1, at_most=0.1, floor=0.0).decision == "holds"
+    # That nothing is lost is no answer where there was nothing to lose.
+    found = asked(*refuses, no_worse=0.1, at_most=0.1, margin=0.1, floor=0.0, exits=3)
+    assert "a does only 0/40 of what is allowed, so b has no room to be worse" in text(found)
     lazy = [arm(one, [0] * 40) for one in ("none", "pin")]
     lazy += [permitted(one, [1] * 29 + [0] * 11) for one in ("none", "pin")]
     assert asked(*lazy, no_worse=0.1).decision == "undecided"

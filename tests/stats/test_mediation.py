@@ -51,8 +51,38 @@ def test_deletion_carries_it_all() -> None:
     share = known(found.share)
     assert share.estimate == 1
     assert 0.5 < share.lower < 1 < share.upper
-    assert found.deletion.difference.estimate == 1
     assert (found.n, found.degenerate) == (27, 20)
+    assert found.deletion is not None
+    assert (found.deletion.difference.estimate, found.deletion.n) == (1, 7)
+
+
+def test_a_policy_that_was_gone_cannot_be_taken_out() -> None:
+    found = mediate(conditions(ZERO, ONE, ONE, ZERO), range(27), degenerate=ONE)
+    assert found.deletion is None
+    assert found.degenerate == found.n
+
+
+def test_replicates_of_a_variant_are_no_evidence_of_their_own() -> None:
+    kept = np.repeat([1, 1, 0, 0], 5)
+    assert by_survival(1 - kept, kept, np.repeat(range(4), 5)).p_value is None
+    assert by_survival(1 - kept[::5], kept[::5], range(4)).p_value == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("direct", [-0.4, -0.2, 0.2])
+def test_the_share_covers_what_it_says_also_where_restoring_helps_beyond_full_view(
+    direct: float,
+) -> None:
+    """Normal effects with a shared control arm, at its largest correlation."""
+    rng, total, error = np.random.default_rng(0), 0.5, 0.04
+    shared = rng.standard_normal(2000) * error
+    inside = 0
+    for one in shared:
+        ends = [
+            effect(x + one - 1.96 * error, x + one, x + one + 1.96 * error) for x in (total, direct)
+        ]
+        share = known(share_carried(ends[0], ends[1]))
+        inside += share.lower <= 1 - direct / total <= share.upper
+    assert inside >= 0.94 * len(shared)
 
 
 def test_deletion_carries_nothing() -> None:

@@ -11,6 +11,7 @@ from scipy import stats
 
 from constraintrot.evaluation.metrics import limits
 from constraintrot.stats import clusters
+from constraintrot.stats.exact import p_digits
 from constraintrot.stats.interval import Interval, NoInterval
 from constraintrot.stats.rate import BCA, clopper_pearson, rate, shown
 from results.tools.clustered_outcomes import wilson
@@ -215,3 +216,11 @@ def test_korn_and_graubard_by_hand() -> None:
 )
 def test_kish(sizes: list[float], effective: float) -> None:
     assert clusters.kish(np.asarray(sizes, np.float64)) == pytest.approx(effective)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(0.0504, "0.0504"), (0.04996, "0.04996"), (0.05, "0.05"), (0.039, "0.039"), (0.125, "0.12")],
+)
+def test_a_p_value_is_not_rounded_to_the_limit(value: float, told: str) -> None:
+    assert p_digits(value) == told

@@ -67,9 +67,14 @@ def _of_agent(
         for name, part in _states(asked)
     )
     both = all(sum(row) for row in result.table)
+    tested = (
+        "no p-value, because variants have several episodes"
+        if result.p_value is None
+        else f"{p_text(result.p_value)} (Fisher's exact, exploratory: not adjusted)"
+    )
     notes = (
         f"Lost less kept: {points(cells.keep(result.difference, TITLE, agent, 'lost less kept'))},"
-        f" {p_text(result.p_value)} (Fisher's exact, exploratory: not adjusted)."
+        f" {tested}."
         if both
         else "All episodes fell into one of the two states, so nothing can be said of the other.",
         f"Compacted episodes without a defense; {paper.SURVIVAL}.",
@@ -158,7 +163,11 @@ def _mediated(cells: Cells, found: Mediation, agent: str, frame: pd.DataFrame) -
     effects = (
         ("compaction less control", "total", found.total),
         ("policy put back, less control", "direct", found.direct),
-        ("policy taken out, less put back", "deletion", found.deletion),
+        *(
+            (("policy taken out, less put back", "deletion", found.deletion),)
+            if found.deletion
+            else ()
+        ),
         *((("policy taken out, less as much else taken out", "own part", own),) if own else ()),
     )
     rows = [

@@ -14,6 +14,7 @@ import pandas as pd
 
 from constraintrot.grading.outcome_status import SILENCE, SILENT
 from constraintrot.report.arms import CODE, by_appearance
+from constraintrot.stats.exact import p_digits
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.paired import Comparison
 from constraintrot.stats.rate import rate
@@ -243,7 +244,7 @@ def _signed(value: float, digits: int = 0) -> str:
 
 def p_text(value: float) -> str:
     """Return ``p = 0.03`` or ``p < 0.0001``."""
-    return "p < 0.0001" if value < 0.0001 else f"p = {value:.2g}"
+    return "p < 0.0001" if value < 0.0001 else f"p = {p_digits(value)}"
 
 
 @dataclass

@@ -16,7 +16,7 @@ from constraintrot.report.page.view import p_text
 from constraintrot.report.tables import Table
 from constraintrot.runs.reproduce import kept
 from constraintrot.runs.reproduce.page import NAMES
-from constraintrot.stats.exact import holm
+from constraintrot.stats.exact import holm, p_digits
 
 BESIDE = ("side-by-side.md", "side-by-side.html")
 _TITLE = "The paper's claims, model by model"
@@ -183,7 +183,7 @@ def _told(claim: dict[str, Any]) -> str:
     why = ", ".join(dict.fromkeys(str(one["reason"]) for one in claim["reasons"]))
     if why:
         return f"{claim['verdict']} ({why})"
-    return f"{claim['verdict']}, p = {claim['adjusted']:.2g}"
+    return f"{claim['verdict']}, p = {p_digits(claim['adjusted'])}"
 
 
 def _p(value: float) -> str:

@@ -7,7 +7,7 @@ The default is a fixed number of episodes. A spec may instead declare looks befo
 ``axes.sweep(looks=4, block=...)`` divides its cells among the looks. After each complete look the
 difference of violation rates, b - a on the same episodes, is tested against O'Brien-Fleming's
 boundary for so many looks, so that all looks together err with a probability of ``alpha``
-(two-sided). A look without a cell that was set aside is never complete. Over the boundary, the rest is not played, and the difference is given with its
+(two-sided). The test of a look is exact: it swaps the arms of whole clusters. A look without a cell that was set aside is never complete. Over the boundary, the rest is not played, and the difference is given with its
 repeated confidence interval, which holds at whichever look one stops (Jennison & Turnbull, Group
 Sequential Methods, 2000, chapter 9). The boundary has to be crossed whatever the silent episodes
 would have done (no readable call, or no verdict): an agent that says nothing does not obey.
@@ -27,7 +27,8 @@ from constraintrot.report.frame import planned_episodes
 from constraintrot.runs.sweep.driver import Rule, State
 from constraintrot.runs.sweep.folder import SweepFolder
 from constraintrot.runs.sweep.loading import Sweep
-from constraintrot.stats.sequential import obrien_fleming
+from constraintrot.stats.paired import flip_test
+from constraintrot.stats.sequential import obrien_fleming, spent
 
 _KEYS = ("looks", "compare", "a", "b", "alpha")
 # With fewer clusters in which the two differ, the normal approximation does not hold.
@@ -55,6 +56,7 @@ class Look:
     error: float
     clusters: int
     differing: int
+    p_value: float
 
 
 def declared(sweep: Sweep) -> Declared | None:
@@ -132,7 +134,9 @@ def _seen(asked: pd.DataFrame, found: Declared) -> Look:
     means = both.groupby(level=CODE).mean()
     number = len(means)
     error = float(means.std(ddof=1) / number**0.5) if number > 1 else float("nan")
-    return Look(float(means.mean()) if number else 0.0, error, number, int((means != 0).sum()))
+    sums = both.groupby(level=CODE).sum().to_numpy().round()
+    mean = float(means.mean()) if number else 0.0
+    return Look(mean, error, number, int((means != 0).sum()), flip_test(sums))
 
 
 def verdict(found: Declared, at: int, seen: Sequence[Look]) -> str:
@@ -140,15 +144,15 @@ def verdict(found: Declared, at: int, seen: Sequence[Look]) -> str:
 
     Each of ``seen`` has to cross the boundary on the same side; the first is printed.
     """
-    boundary = obrien_fleming(found.looks, found.alpha)[at - 1]
     if any(
         one.differing < LEAST_CLUSTERS
         or not one.error > 0
-        or abs(one.difference) < boundary * one.error
+        or spent(one.p_value, at, found.looks) > found.alpha
         for one in seen
     ):
         return ""
     look = seen[0]
+    boundary = obrien_fleming(found.looks, found.alpha)[at - 1]
     if any(one.difference * look.difference < 0 for one in seen):
         return ""
     low, high = (
@@ -158,5 +162,5 @@ def verdict(found: Declared, at: int, seen: Sequence[Look]) -> str:
         f"ended by its rule after look {at} of {found.looks}: violation {found.b} - {found.a} ="
         f" {100 * look.difference:+.1f} points, repeated interval"
         f" [{100 * low:.1f}, {100 * high:.1f}] over all looks at alpha {found.alpha:g}"
-        f" ({look.clusters} clusters); z {look.difference / look.error:.2f} against {boundary:.2f}"
+        f" ({look.clusters} clusters); p = {spent(look.p_value, at, found.looks):.2g} over all looks"
     )

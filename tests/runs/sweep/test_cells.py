@@ -209,9 +209,9 @@ def test_a_stop_rule_is_declared_whole_and_stops_over_its_boundary_alone() -> No
     assert (look.difference, look.clusters, look.differing) == (-0.8, 40, 32)
     assert seen == [look] * 3, "nobody is silent"
     assert "violation pin - none = -80.0 points" in stopping.verdict(found, 1, seen)
-    weak = stopping.Look(-0.2, 0.1, 40, 32)
-    assert stopping.verdict(found, 1, [weak]) == "", "|z| 2.0 is significant, and under 2.8"
-    assert stopping.verdict(found, 1, [stopping.Look(-0.5, 0.01, 40, 5)]) == ""
+    weak = stopping.Look(-0.2, 0.1, 40, 32, 0.046)
+    assert stopping.verdict(found, 1, [weak]) == "", "significant by itself, and not at look 1 of 2"
+    assert stopping.verdict(found, 1, [stopping.Look(-0.5, 0.01, 40, 5, 1e-4)]) == ""
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_variants_with_one_request_are_one_cluster_of_the_stop_rule(
 
 def test_the_repeated_interval_ends_where_differences_end() -> None:
     found = stopping.Declared(2, "defense", "none", "pin")
-    told = stopping.verdict(found, 1, [stopping.Look(-0.9, 0.05, 40, 39)])
+    told = stopping.verdict(found, 1, [stopping.Look(-0.9, 0.05, 40, 39, 1e-9)])
     assert "[-100.0, -76.0] over all looks" in told
 
 
