@@ -20,7 +20,7 @@ _BUILT_IN = re.compile(
     r"|\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bSK[0-9a-f]{32}\b"
     r"|\b(?:npm|hf)_[A-Za-z0-9]{30,}|\bpypi-[\w-]{40,}"
     r"|\bAIza[0-9A-Za-z_-]{30,}"
-    r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"
+    r"|(?<![\w-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----(?:.*?-----END [A-Z ]*PRIVATE KEY-----|.{0,4000})"
     r"|(?<=://)[^\s/:@]{1,200}:[^\s/@]{1,200}(?=@)"
     r"|(?i:(?:(?<=bearer )|(?<=authorization: basic ))[a-z0-9._~+/-]{12,}=*)"
@@ -67,8 +67,9 @@ _SECRET_WORDS: Final = frozenset(
     ]
 )
 _SECRET_ENDS: Final = ("key", "keys")
-# A long run of letters of both cases and digits, which names and paths do not have.
-_OPAQUE = re.compile(r"(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}")
+# A long run that is opaque if it has letters of both cases and digits, as names and paths have not.
+_RUN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{20,}+")
+_PARTS = tuple(map(re.compile, ("[A-Z]", "[a-z]", r"\d")))
 # Chinese has no blanks between words, and no secret holds its characters.
 _UNBROKEN = r"[^\s\u3000-\u303f\u3400-\u9fff\uff00-\uffef]+"
 _FIRST_WORD, _LAST_WORD = re.compile(rf"\A{_UNBROKEN}"), re.compile(rf"{_UNBROKEN}\Z")
@@ -199,4 +200,8 @@ def _redacted(value: Any, secret: bool, mask: Masker, depth: int) -> Any:
         }
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_redacted(one, secret, mask, depth + 1) for one in cast("Sequence[Any]", value)]
-    return MASK if secret else _OPAQUE.sub(MASK, mask(str(value)))
+    return MASK if secret else _RUN.sub(_unless_a_name, mask(str(value)))
+
+
+def _unless_a_name(run: re.Match[str]) -> str:
+    return MASK if all(part.search(run[0]) for part in _PARTS) else run[0]

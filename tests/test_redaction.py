@@ -106,3 +106,15 @@ def test_a_hostile_text_is_masked_in_linear_time() -> None:
     for text in ("api_" * 50_000, "?a=" * 50_000, "password" + " " * 200_000, "key:" * 50_000):
         Masker(library=False)(text)
     assert time.process_time() - begun < 5
+    begun = time.process_time()
+    for text in ("a" * 200_000, "-eyJ" * 50_000):
+        redacted({"prompt": text})
+    assert time.process_time() - begun < 5
+
+
+def test_a_long_run_is_a_secret_if_it_has_letters_of_both_cases_and_digits() -> None:
+    for text, secret in {
+        "aB3" * 7: True, "0" * 20 + "aB": True, "ab3" * 7: False, "AB3" * 7: False,
+        "aBc" * 7: False, "aB3" * 6: False, "x-" + "aB3" * 7 + "-y": True,
+    }.items():  # fmt: skip
+        assert (MASK in str(redacted({"note": text}))) is secret, text

@@ -347,6 +347,8 @@ def _pins(found: Sequence[Diagnosis], folder: Path, from_tools: bool, mask: Any)
             " are not pinned: name them with --rules, or leave --yes out and confirm them",
             err=True,
         )
+    for text in chosen.unreadable:
+        click.echo(f"Not pinned, because it would change how the file is read: {text}", err=True)
     if chosen.masked:
         click.echo(f"A secret was masked in: {', '.join(chosen.masked)}", err=True)
 

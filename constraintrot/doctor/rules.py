@@ -200,15 +200,20 @@ def _from_markdown(path: Path, text: str) -> list[Rule]:
 
 def _items(text: str) -> Iterator[str]:
     """Yield list items that state rules, and further rules that the text says."""
-    taken: list[str] = []
+    taken: set[str] = set()
     lines = list(_in_force(text))
     for line in lines:
         told = _item(line)
         if told and _is_rule(told):
-            taken.append(folded(told))
+            taken.add(folded(told))
             yield told
+    seen: set[str] = set()
     for told in said("\n".join(lines)):
-        if not any(folded(told) in item or item in folded(told) for item in taken):
+        plain = folded(told)
+        if plain in seen:
+            continue
+        seen.add(plain)
+        if not any(plain in item or item in plain for item in taken):
             yield told
 
 

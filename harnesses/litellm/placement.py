@@ -46,7 +46,12 @@ _KEPT = ("get_", "retrieve_", "list_", "delete_", "cancel_", "file_")
 def pin(data: dict[str, Any], call_type: str, pinned_block: PinnedBlock) -> None:
     """Put the pins into a request, or into the arguments of a LiteLLM call, in place."""
     if call_type in CHAT:
-        data["messages"] = pinned(_messages(data.get("messages"), "messages"), pinned_block)
+        messages = _messages(data.get("messages"), "messages")
+        for message in messages:
+            if message.get("role") in OPERATOR:
+                _only_text(message.get("content"), f"a {message['role']} message")
+        data["messages"] = pinned(messages, pinned_block)
+        _whole(data, call_type, pinned_block)
         return
     beside, system = ("input", "instructions") if call_type in RESPONSES else ("messages", "system")
     given, listed = data.get(system), isinstance(data.get(beside), list)
@@ -62,6 +67,26 @@ def pin(data: dict[str, Any], call_type: str, pinned_block: PinnedBlock) -> None
         data[system] = content
     elif given:
         del data[system]
+    _whole(data, call_type, pinned_block)
+
+
+def _whole(data: Mapping[str, Any], call_type: str, pinned_block: PinnedBlock) -> None:
+    """Refuse a block that is cut over several texts, which some providers' requests join."""
+    said = list(_operators_texts(data, call_type))
+    if len(said) < 2:
+        return
+    once = sum(len(pinned_block.less(text)[1]) for text in said)
+    for between in ("", " ", "\n", "\n\n"):
+        if len(pinned_block.less(between.join(said))[1]) > once:
+            raise ValueError("a pinned block is cut over several parts of the operator's messages")
+
+
+def _only_text(content: Any, name: str) -> None:
+    """Refuse parts that are no text parts: for some providers LiteLLM drops them, and ours beside."""
+    parts: list[Any] = content if isinstance(content, list) else []
+    for part in parts:
+        if isinstance(part.get("text"), str) and part.get("type", "text") != "text":
+            raise ValueError(f"a text in the content of {name} is of the type {part['type']}")
 
 
 def writes_nothing(call_type: str) -> bool:

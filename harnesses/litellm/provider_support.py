@@ -233,7 +233,9 @@ def _copied(content: Any) -> Any:
     if not isinstance(content, list):
         return content
     parts: list[Any] = content
-    return [{"type": "text", "text": text} for part in parts for text in texts([part])]
+    return [
+        {"type": part.get("type", "text"), "text": text} for part in parts for text in texts([part])
+    ]
 
 
 def _holds(made: Any, block: str) -> bool:

@@ -16,7 +16,7 @@ from constraintrot.coding_agents.sessions import json_lines, sessions
 from constraintrot.coding_agents.sessions.events import Losses, Refused
 from constraintrot.doctor.output.data import data, html, junit
 from constraintrot.doctor.output.terminal import summary
-from constraintrot.doctor.rules import Rule
+from constraintrot.doctor.rules import Rule, read
 from constraintrot.redaction import Masker
 from tests.doctor import recordings
 from tests.doctor import sessions as made
@@ -149,6 +149,37 @@ def test_filler_of_one_kind_around_a_rule_takes_no_longer(filler: str, tmp_path:
     for rules in ((), (RULE,)):
         assert made.diagnosed(path, *rules).error == ""
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("filler", [" ", "<system-reminder>", "</system-reminder>", "\n<"])
+def test_a_result_without_a_reminder_s_end_is_read_in_linear_time(
+    tmp_path: Path, filler: str
+) -> None:
+    long = filler * (400_000 // len(filler))
+    path = made.write(
+        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), *made.call(2, "Bash", {}, long)
+    )
+    start = time.process_time()
+    assert made.diagnosed(path, RULE).error == ""
+    assert time.process_time() - start < 5
+
+
+def test_marked_parts_are_cut_out_of_a_text() -> None:
+    cut = json_lines.cut_out
+    assert cut("a<x>1</x>b<x>2</x>", "<x>", "</x>") == (["a", "b", ""], ["1", "2"])
+    assert cut("a</x><x>1<x>2</x>3<x>4", "<x>", "</x>") == (["a</x>", "3<x>4"], ["1<x>2"])
+    long = "<custom_instruction>\n" * 20_000
+    start = time.process_time()
+    assert cut(long, "<custom_instruction>\n", "\n</custom_instruction>") == ([long], [])
+    assert time.process_time() - start < 1
+
+
+def test_a_file_of_one_rule_many_times_is_read_in_linear_time(tmp_path: Path) -> None:
+    path = tmp_path / "AGENTS.md"
+    path.write_text("- Never push to main.\n" * 10_000 + "Never sell data. " * 10_000)
+    start = time.process_time()
+    assert [one.text for one in read(path)] == ["Never push to main.", "Never sell data."]
+    assert time.process_time() - start < 20
 
 
 def test_any_shape_of_a_value_is_borne(tmp_path: Path) -> None:

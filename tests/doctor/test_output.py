@@ -205,6 +205,20 @@ def test_pins_of_any_id_read_back_and_show_no_secret(
         assert KEY not in path.read_text()
 
 
+@pytest.mark.parametrize("text", ["~~~ Never push to main", "<!-- Never push to main"])
+def test_a_rule_that_would_hide_others_is_left_out(
+    found: list[Diagnosis], tmp_path: Path, text: str
+) -> None:
+    first, second = found[0].histories[:2]
+    first.accepted = second.accepted = True
+    hostile = replace(first, rule=replace(first.rule, name="a", text=text))
+    chosen = pins([replace(found[0], histories=[hostile, second])], str, from_tools=True)
+    assert chosen.unreadable == [text]
+    path = write_pins(chosen, tmp_path)
+    assert path is not None
+    assert [one.content for one in read_seeds(path)] == [second.rule.text]
+
+
 def test_a_rule_that_is_lifted_twice_was_lifted_at_the_first_time(tmp_path: Path) -> None:
     path = made.write(
         tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), made.reply(2, "Yes."),

@@ -76,8 +76,8 @@ def held(path: str, until: float) -> Iterator[None]:
         os.close(handle)
 
 
-def digest(path: str) -> str:
-    """Return the SHA-256, hex, of a bounded regular file (a FIFO would never end)."""
+def contents(path: str) -> bytes:
+    """Return what a bounded regular file holds (a FIFO or a device would never end)."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(handle)
@@ -85,7 +85,12 @@ def digest(path: str) -> str:
             raise ValueError(f"{path} is no regular file")
         if status.st_size > LARGEST_RULES:
             raise ValueError(f"{path} is larger than {LARGEST_RULES:,} bytes")
-        return hashlib.sha256(file.read(LARGEST_RULES)).hexdigest()
+        return file.read(LARGEST_RULES)
+
+
+def digest(path: str) -> str:
+    """Return the SHA-256, hex, of a file's ``contents``."""
+    return hashlib.sha256(contents(path)).hexdigest()
 
 
 def changed(folder: str, compiled: dict[str, Any]) -> bool:
@@ -171,8 +176,8 @@ def in_force(compiled: dict[str, Any], folders: set[str]) -> bool:
     variable, value = named["moved"]
     if named["scope"] == "user" and os.environ.get(variable, "") != value:
         return False
-    with open(named["settings"], encoding="utf-8") as file:
-        return named["hook"] in file.read()
+    # The file may be a repository's.
+    return named["hook"] in contents(named["settings"]).decode("utf-8")
 
 
 def beside(folder: str, compiled: dict[str, Any] | None, event: dict[str, object]) -> list[str]:
@@ -342,8 +347,10 @@ def main() -> None:
         out = answer(HERE, agent, event)
     except Exception as error:
         reason = f"its hook failed ({type(error).__name__}: {error})"
-        text = FAULT.format(reason=reason, rest=NONE_KNOWN)
-        out = handed(agent, name_of(event), text)
+        compiled = None
+        with contextlib.suppress(Exception):
+            compiled = load(HERE)
+        out = handed(agent, name_of(event), handed_out(compiled, reason))
         out["systemMessage"] = "constraintrot: " + reason
     if out:
         sys.stdout.write(json.dumps(out) + "\n")

@@ -152,5 +152,5 @@ def toml_of(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise PinInstallError("it is nested too deeply") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # TOML's own errors, and a number with thousands of digits
         raise PinInstallError(f"it is not TOML: {error}") from None

@@ -21,7 +21,14 @@ from constraintrot.coding_agents.sessions.events import (
     Message,
     Record,
 )
-from constraintrot.coding_agents.sessions.json_lines import at, items, plain, string, text_parts
+from constraintrot.coding_agents.sessions.json_lines import (
+    at,
+    cut_out,
+    items,
+    plain,
+    string,
+    text_parts,
+)
 from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
 
 _KINDS = frozenset(["user", "assistant", "system", "attachment"])
@@ -36,8 +43,8 @@ _CONTINUED = "This session is being continued from a previous conversation"
 _REFUSED = "The user doesn't want to proceed with this tool use."
 _INSTEAD = "To tell you how to proceed, the user said:\n"
 _CLARIFIES = "The user wants to clarify these questions."
-# A reminder that the agent appends to its tools' results.
-_REMINDER = re.compile(r"\s*<system-reminder>.*?</system-reminder>", re.DOTALL)
+# The marks of a reminder that the agent appends to its tools' results.
+_REMINDER = ("<system-reminder>", "</system-reminder>")
 
 
 def sniff(record: Record) -> bool:
@@ -223,9 +230,11 @@ def _result(given: Message, record: Record, *, failed: bool) -> Iterator[Message
         if not said.startswith(_CLARIFIES):
             yield from _said(given, said)
         return
-    yield replace(given, text=_REMINDER.sub("", given.text))
-    for reminder in _REMINDER.findall(given.text):
-        yield replace(given, role="user", text=reminder.strip(), channel="system", attached=True)
+    (*between, last), reminders = cut_out(given.text, *_REMINDER)
+    yield replace(given, text="".join([*map(str.rstrip, between), last]))
+    for reminder in reminders:
+        said = reminder.join(_REMINDER)
+        yield replace(given, role="user", text=said, channel="system", attached=True)
     answers = at(record, "toolUseResult", "answers")
     if given.origin == "AskUserQuestion" and isinstance(answers, Mapping):
         yield from _said(given, plain(list(cast("Mapping[object, object]", answers).values())))

@@ -4,7 +4,6 @@
 listed in the summary message word for word; the file does not say so.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -19,7 +18,7 @@ from constraintrot.coding_agents.sessions.events import (
     Message,
     Record,
 )
-from constraintrot.coding_agents.sessions.json_lines import at, items, plain, string
+from constraintrot.coding_agents.sessions.json_lines import at, cut_out, items, plain, string
 from constraintrot.coding_agents.sessions.tools import Calls
 
 _PREFIXES = ("session.", "user.", "assistant.", "tool.", "system.", "hook.", "abort", "skill.",
@@ -27,7 +26,7 @@ _PREFIXES = ("session.", "user.", "assistant.", "tool.", "system.", "hook.", "ab
 # Sources other than the user that write turns in the user's name.
 _OTHERS = ("skill", "agent", "system", "autopilot")
 # The instruction files that the agent puts into its system message.
-_INSTRUCTIONS = re.compile(r"<custom_instruction>\n(.*?)\n</custom_instruction>", re.DOTALL)
+_INSTRUCTIONS = ("<custom_instruction>\n", "\n</custom_instruction>")
 
 
 def sniff(record: Record) -> bool:
@@ -71,8 +70,9 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
 
 def _system(number: int, text: str, time: str, key: str) -> Iterator[Message]:
     """Yield a system message, and separately the instruction files in it."""
-    yield Message("system", _INSTRUCTIONS.sub("", text), "system", number, time, key=key)
-    for place, file in enumerate(_INSTRUCTIONS.findall(text)):
+    between, files = cut_out(text, *_INSTRUCTIONS)
+    yield Message("system", "".join(between), "system", number, time, key=key)
+    for place, file in enumerate(files):
         named = f"{key}:{place}"
         yield Message("system", file, "project file", number, time, key=named, attached=True)
 

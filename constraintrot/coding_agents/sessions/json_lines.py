@@ -117,3 +117,19 @@ def call(function: object, arguments: object) -> Call:
     if isinstance(arguments, Mapping):
         return Call(name, cast(Record, arguments))
     return Call(name, {})
+
+
+def cut_out(text: str, opening: str, closing: str) -> tuple[list[str], list[str]]:
+    """Return what is between the marked parts of a text, and the parts without their marks.
+
+    A part that is not closed is text.
+    """
+    kept, parts, at = [], [], 0
+    while (start := text.find(opening, at)) >= 0:
+        end = text.find(closing, start + len(opening))
+        if end < 0:
+            break
+        kept.append(text[at:start])
+        parts.append(text[start + len(opening) : end])
+        at = end + len(closing)
+    return [*kept, text[at:]], parts

@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from constraintrot.defenses.rampart import SeedError
 from constraintrot.defenses.rampart.seeds import read
+from constraintrot.defenses.rampart.seeds.markdown import markdown
 from constraintrot.doctor.findings import Diagnosis, History
 from constraintrot.doctor.rules import unused
 from constraintrot.errors import ConstraintRotError
@@ -27,6 +29,7 @@ class Pins:
     left_out: list[str]  # rules that came from tools or files
     unconfirmed: list[str]  # rules that were found in a session and not confirmed
     masked: list[str]  # names of rules in which a secret was masked
+    unreadable: list[str]  # rules that would not read back, such as one that opens a code block
 
 
 def pins(
@@ -37,6 +40,7 @@ def pins(
     left_out: list[str] = []
     unconfirmed: list[str] = []
     masked: list[str] = []
+    unreadable: list[str] = []
     taken: set[str] = set()
     lost = [history for one in found for _, history, _ in one.lost()]
     # Trusted first: a tool that repeats the user's rule does not displace it.
@@ -54,10 +58,23 @@ def pins(
         name = unused(
             re.sub(r"[^\w. -]+", "-", mask(history.rule.name)).strip(" -") or "rule", chosen
         )
-        chosen[name] = mask(history.rule.text)
-        if chosen[name] != history.rule.text:
+        text = mask(history.rule.text)
+        if not _reads_back(name, text):
+            unreadable.append(text)
+            continue
+        chosen[name] = text
+        if text != history.rule.text:
             masked.append(name)
-    return Pins(chosen, left_out, unconfirmed, masked)
+    return Pins(chosen, left_out, unconfirmed, masked, unreadable)
+
+
+def _reads_back(name: str, text: str) -> bool:
+    """Return whether a rule with another after it reads back as it is."""
+    rules = {name: text, f"after {name}": "Another rule."}
+    try:
+        return {seed.name: seed.content for seed in markdown(seeds(rules), "rules")} == rules
+    except SeedError:
+        return False
 
 
 def write(chosen: Pins, folder: Path) -> Path | None:

@@ -228,8 +228,9 @@ def test_our_hook_without_number_is_left_to_the_user() -> None:
         "a = " + "{a=" * 5_000 + "1" + "}" * 5_000,
         ".".join(["a"] * 100_000) + " = 1",
         "[" + " . ".join(['"a"'] * 100_000) + "]",
+        "a = " + "9" * 5_000,
     ],
-    ids=["lists", "tables", "a long key", "a long name"],
+    ids=["lists", "tables", "a long key", "a long name", "a long number"],
 )
 def test_a_repository_s_toml_neither_hangs_nor_ends_a_status(
     home: Path, rules: Path, tmp_path: Path, text: str

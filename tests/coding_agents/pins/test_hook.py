@@ -130,7 +130,7 @@ def test_forged_receipts_do_not_count(pinned: Pinned) -> None:
     path.write_text("\n".join([first, *forged, second]) + "\n")
     receipts = read_receipts(folder)
     assert len(receipts.kept) == 2
-    assert receipts.forged == (2, 3, 4, 5, 6)
+    assert receipts.forged == tuple(f"receipts.jsonl line {at}" for at in range(2, 7))
 
 
 def test_receipts_of_several_sessions_at_once_are_whole(pinned: Pinned) -> None:
@@ -335,6 +335,42 @@ def test_rules_that_take_too_long_are_told_while_the_agent_waits(
         answers = list(pool.map(lambda event: hook.answer(user, "claude", event), events))
     assert time.monotonic() - begun < 10
     assert all(said(one).count("the last ones that could be read") == 2 for one in answers)
+
+
+@pytest.mark.parametrize("left", ["a device", "a pipe", "a folder", "nothing", "no text"])
+def test_a_repository_s_settings_do_not_silence_the_user_s_pin(
+    home: Path, tmp_path: Path, left: str
+) -> None:
+    """A pull may put anything in the place of the settings that start the project's hook."""
+    project = tmp_path / "project"
+    folders = both(project, tmp_path)
+    place = Pin(AGENTS["claude"], "project", project).settings
+    place.unlink()
+    if left == "a device":
+        place.symlink_to("/dev/zero")
+    elif left == "a pipe":
+        os.mkfifo(place)
+    elif left == "a folder":
+        place.mkdir()
+    elif left == "no text":
+        place.write_bytes(b"\xff\xfe")
+    answer = said(fire(folders["user"], {**START, "cwd": str(project)}))
+    assert "A rule of the user's." in answer
+    assert "A rule of the project's." not in answer
+    assert "WARNING" not in answer
+
+
+def test_a_hook_that_fails_hands_out_the_rules_that_it_knows(pinned: Pinned) -> None:
+    folder = pinned().folder
+    path = folder / "hook.py"
+    code = path.read_text("utf-8").replace(
+        "    name = name_of(event)\n", "    raise MemoryError\n", 1
+    )
+    path.write_text(code, encoding="utf-8")
+    answer = said(fire(folder, START))
+    assert "its hook failed (MemoryError" in answer
+    assert "the last ones that could be read" in answer
+    assert RULE in answer
 
 
 def test_hooks_at_once_after_an_amendment_hand_out_the_new_text(

@@ -470,6 +470,11 @@ def test_a_client_s_copy_in_an_operator_s_place_is_taken_out(
     [
         ("acompletion", {"messages": [{"role": "system", "content": [{"text": {"text": "x"}}]}]}),
         ("acompletion", {"messages": [{"role": "user"}, {"role": "developer", "content": 7}]}),
+        # LiteLLM drops such a part for some providers, and a part of ours in its form beside it.
+        (
+            "acompletion",
+            {"messages": [{"role": "system", "content": [{"type": "input_text", "text": "x"}]}]},
+        ),
         ("aresponses", {"input": [{"role": "system", "content": [{"text": ["x"]}]}]}),
         ("aresponses", {"input": ["Hello"]}),
         ("anthropic_messages", {"system": [{"text": {"text": "x"}}], "messages": []}),
@@ -492,3 +497,28 @@ def test_a_client_s_copy_goes_though_nothing_is_pinned_any_more(call_type: str) 
     registry.evict(registry.pins()[0].id, by=OPERATOR, force=True)
     del given["messages" if call_type == "aresponses" else "model"]
     assert name not in ran(guard, given, call_type)
+
+
+@pytest.mark.parametrize("between", ["", "\n"])
+@pytest.mark.parametrize("call_type", ["acompletion", "anthropic_messages", "aresponses"])
+def test_a_client_s_copy_cut_over_parts_is_refused(call_type: str, between: str) -> None:
+    """Providers that are sent the parts joined would read two blocks."""
+    registry = rules()
+    guard = PinGuardrail(registry, guardrail_name="pins")
+    text = PinnedBlock(registry).text
+    cut = text.index("\n" if between else "only")
+    halves = [f"Void: {text[:cut]}", text[cut + len(between) :]]
+    kind = "input_text" if call_type == "aresponses" else "text"
+    parts = [{"type": kind, "text": half} for half in halves]
+    user = {"role": "user", "content": "Hello"}
+    requests: dict[str, dict[str, Any]] = {
+        "acompletion": {"messages": [{"role": "system", "content": parts}, user]},
+        "anthropic_messages": {"system": parts, "messages": [user]},
+        "aresponses": {"input": [{"role": "developer", "content": parts}, user]},
+    }
+    given = requests[call_type]
+    with pytest.raises(HTTPException, match="cut over several parts"):
+        ran(guard, {"model": "mine", **given}, call_type)
+    # Another text in two parts is let through.
+    other = json.loads(json.dumps(given).replace("only", "seldom"))
+    assert ran(guard, {"model": "mine", **other}, call_type)
