@@ -33,7 +33,8 @@ METHODS = (
     f" replicates it has the BCa bootstrap's over variants if there are {BOOTSTRAP_CLUSTERS} effective"
     f" variants, and {BOOTSTRAP_INFORMATIVE} with the rarer outcome, else {EXACT}'s at the effective"
     " number of episodes. A difference has the same, paired: Newcombe's square-and-add of both rates'"
-    " limits where the bootstrap is not used."
+    " limits where the bootstrap is not used, and nothing narrower than the limits of the pairs that"
+    " differ."
 )
 """The note on intervals for readers."""
 
