@@ -112,15 +112,25 @@ def unbalanced(frame: pd.DataFrame) -> list[str]:
     if "status" not in frame:
         return []
     found: list[str] = []
-    for log, rows in frame[frame["status"].notna()].groupby("log", sort=False):
-        planned = rows["condition"].value_counts()
-        if planned.nunique() > 1:
-            told = ", ".join(f"{name} {n}" for name, n in planned.sort_index().items())
+    known = frame[frame["status"].notna()]
+    arms = [name for name in ("condition", "attack", "defense") if name in known]
+    for log, rows in known.groupby("log", sort=False):
+        planned = rows.groupby(arms, observed=True, dropna=False).size()
+        # What a killed run finished is in its log, and the rest in that of its retry.
+        run = [name for name in ("task", "agent") if name in known]
+        whole = known[(known[run] == rows[run].iloc[0]).all(axis=1)]
+        together = whole.groupby(arms, observed=True, dropna=False).size()
+        if planned.nunique() > 1 and together.nunique() > 1:
+            told = ", ".join(f"{name} {n}" for name, n in _by_condition(rows).items())
             found.append(
                 f"! {log} planned its conditions unequally often ({told}), as --limit and"
                 " --sample-id leave them; compare paired episodes only."
             )
     return found
+
+
+def _by_condition(rows: pd.DataFrame) -> dict[str, int]:
+    return {str(name): int(n) for name, n in rows["condition"].value_counts().sort_index().items()}
 
 
 def fill_facts(frame: pd.DataFrame, lost: npt.NDArray[np.bool_]) -> None:

@@ -112,10 +112,10 @@ def none_finished(
     said = f"no finished ConstraintRot episode in {', '.join(given) or 'nothing'}"
     if errored:
         told = "\n".join(episode_counts.errors(errored))
-        said += f"; {len(errored)} ended in an error:\n{told}\n`inspect eval-retry LOG` plays them again"
+        said += f"; {len(errored)} ended in an error:\n{told}\n`inspect eval-retry LOG --log-dir FOLDER` plays them again"
     else:
         said += (
-            f"; give {wanted}, or a folder of them; `inspect eval-retry LOG` goes on with a run that"
+            f"; give {wanted}, or a folder of them; `inspect eval-retry LOG --log-dir FOLDER` goes on with a run that"
             " was stopped"
         )
     return ConstraintRotError(said)
@@ -157,10 +157,19 @@ def paths(logs: Iterable[str | Path]) -> Iterator[Path]:
             yield path
 
 
+# Inspect's list of the logs of an eval set, beside them.
+_MANIFEST = "logs.json"
+
+
 def json_logs(logs: Iterable[str | Path]) -> list[Path]:
     """Return the logs in Inspect's JSON form in folders, which ``paths`` leaves out."""
     folders = [path for given in logs if (path := Path(str(given))).is_dir()]
-    return [one for path in folders for one in sorted(path.rglob("*.json")) if _is_json_log(one)]
+    return [
+        one
+        for path in folders
+        for one in sorted(path.rglob("*.json"))
+        if one.name != _MANIFEST and _is_json_log(one)
+    ]
 
 
 def _is_json_log(path: Path) -> bool:

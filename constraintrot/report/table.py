@@ -105,7 +105,7 @@ def count_notes(frame: pd.DataFrame) -> list[str]:
     if left := found.planned - found.played - found.errored:
         said.append(
             f"! {left} of {found.planned} planned episodes were never finished;"
-            " `inspect eval-retry LOG` goes on with a log."
+            " `inspect eval-retry LOG --log-dir FOLDER` goes on with a log."
         )
     return said + unbalanced(frame) + _sessions(frame)
 

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog
 from inspect_ai.model import Model
 
 from constraintrot.report import defenses, matrix, table
-from constraintrot.report.episode_counts import Counts, counts
+from constraintrot.report.episode_counts import Counts, counts, unbalanced
 from constraintrot.report.frame import episodes, planned_episodes
 from constraintrot.report.page import source
 from tests.conftest import Run
@@ -111,6 +112,23 @@ def test_a_limit_that_leaves_conditions_unbalanced_is_said(tmp_path: Path) -> No
     assert counts(frame).planned == 3
     assert "planned its conditions unequally often (control 1, floor 2)" in table.text(frame)
     assert "unequally" not in table.text(planned_episodes([evaluated(tmp_path, limit=4).location]))
+
+
+def test_no_condition_is_unequal_by_a_defense_or_by_a_retry() -> None:
+    arms = [("floor", "none"), ("control", "none"), ("compaction", "none"), ("compaction", "pin")]
+    rows = [
+        {"condition": condition, "attack": "none", "defense": defense, "status": "played"}
+        | {"task": "suite", "agent": "a", "log": "first", "seed": seed}
+        for condition, defense in arms for seed in range(3)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows)
+    assert unbalanced(frame) == []
+    # The first log was killed after seven episodes, and the retry's has the others.
+    assert unbalanced(frame.assign(log=["first"] * 7 + ["second"] * 5)) == []
+    assert unbalanced(frame.head(7)) == [
+        "! first planned its conditions unequally often (compaction 1, control 3, floor 3), as"
+        " --limit and --sample-id leave them; compare paired episodes only."
+    ]
 
 
 def test_a_retry_makes_up_for_what_it_retries(

@@ -10,6 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from constraintrot.coding_agents.sessions import (
     atif,
     claude,
@@ -48,6 +50,8 @@ _LOOKED_AT = 40
 # A file that is one JSON value cannot be streamed.
 LARGEST_VALUE = 256 * 1024 * 1024
 _SUFFIXES = (".jsonl", ".json", ".db", ".eval")
+# What Inspect writes beside the logs of an eval set.
+_OF_INSPECT = ("logs.json", "eval-set.json")
 _SQLITE = b"SQLite format 3\x00"
 
 
@@ -83,7 +87,7 @@ def _of_folder(path: Path) -> Iterator[Session | Refused]:
     for folder, below, names in os.walk(path, onerror=closed.append):
         below.sort()
         for name in sorted(names):
-            if name.endswith(_SUFFIXES):
+            if name.endswith(_SUFFIXES) and name not in _OF_INSPECT:
                 any_file = True
                 yield from sessions(Path(folder) / name)
     for error in closed:
@@ -116,6 +120,8 @@ def _inspect(path: Path, size: int) -> Iterator[Session | Refused]:
     try:
         for name, events in inspect_messages.samples(path):
             yield Session(path, name, "inspect", "Inspect log", size, (), events)
+    except ValidationError:
+        yield Refused(path, "it is no Inspect log of a form that this Inspect reads")
     except Exception as error:
         yield Refused(path, f"it cannot be read: {type(error).__name__}: {error}")
 

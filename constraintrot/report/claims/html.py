@@ -5,7 +5,7 @@ from importlib import resources
 from typing import Any
 
 from constraintrot.report import untrusted
-from constraintrot.report.claims.page import VALUES, compressed, reasons, test_line
+from constraintrot.report.claims.page import VALUES, compressed, counted, reasons, test_line, why
 from constraintrot.report.claims.verdicts import Answered
 from constraintrot.report.page.figure import Series, dots
 from constraintrot.report.page.html import LONGEST, policy
@@ -20,16 +20,18 @@ def html(
     left_out: Mapping[str, str],
     looks: Mapping[str, int],
     by_construction: Container[str],
+    legend: Sequence[str] = (),
 ) -> str:
     """Return the page.
 
-    ``left_out`` has, by title, why a claim was not played; ``looks``, the look that decided it.
+    ``left_out`` has, by title, why a claim was not played; ``looks``, the look that decided it;
+    ``legend`` what the words mean.
     """
     rows: list[dict[str, Any]] = [
         {
             "title": one.claim.title,
             "link": permanent("k", one.claim.title),
-            "cells": [one.verdict, reasons(one, by_construction), f"look {at}" if at else ""],
+            "cells": [one.verdict, why(one, by_construction), f"look {at}" if at else ""],
         }
         for one in answered
         for at in [looks.get(one.claim.title)]
@@ -38,9 +40,11 @@ def html(
         {"title": name, "link": "", "cells": ["not measured", why, ""]}
         for name, why in left_out.items()
     ]
-    return rendered(
-        title, opening, [("", ("claim", "verdict", "why", "decided at"), rows)], answered
-    )
+    told = f"Of {len(answered)} claims: {counted(answered)}."
+    if left_out:
+        told += f" {len(left_out)} more were not played."
+    heads = ("claim", "verdict", "why", "decided at")
+    return rendered(title, opening, [(told, heads, rows)], answered, legend)
 
 
 def rendered(
@@ -48,8 +52,9 @@ def rendered(
     opening: Sequence[str],
     tables: Sequence[tuple[str, Sequence[str], Sequence[Mapping[str, Any]]]],
     answered: Sequence[Answered] = (),
+    legend: Sequence[str] = (),
 ) -> str:
-    """Return a page of tables and, below them, claims.
+    """Return a page of tables and, below them, claims and what their words mean.
 
     A table is a paragraph (may be empty), its heads and its rows. A row has ``title``, ``link``
     and ``cells``.
@@ -66,6 +71,7 @@ def rendered(
         opening=opening,
         tables=tables,
         claims=[_claim(one) for one in answered],
+        legend=[line.removeprefix("- ").replace("*", "") for line in legend if line],
         policy=policy(""),
         style=Markup(folder.joinpath("page/style.css").read_text(encoding="utf-8")),
         drawn=Markup,
@@ -77,7 +83,7 @@ def facts(one: Answered, look: int | None) -> dict[str, Any]:
     return {
         "title": one.claim.title,
         "verdict": one.verdict,
-        "reasons": [{"reason": why.reason, "words": why.words} for why in one.why],
+        "reasons": [{"reason": given.reason, "words": given.words} for given in one.why],
         "p_value": one.p_value,
         "adjusted": one.adjusted,
         "decided_at_look": look,

@@ -74,13 +74,13 @@ def markdown(
     most = max((part["family"].nunique() for part in decided), default=0)
     lines = [
         *words.opening, "",
-        f"**Of {len(answered)} claims: {_counts(answered)}.** *Cannot tell* speaks neither for nor"
+        f"**Of {len(answered)} claims: {counted(answered)}.** *Cannot tell* speaks neither for nor"
         f" against a claim. {_of_families(most)}", "",
         Table(
             ("claim", "verdict", "why", "scaffold"), [_summary(one, words) for one in answered]
         ).markdown(), "",
         words.subjects, "",
-        *_bars(family, words.adjusted), "",
+        *legend(family, words.adjusted), "",
         f"Figures are k/n with 95 % intervals, computed from {words.counted}; differences are"
         " paired, episode by episode, unless it says"
         " otherwise. An episode without a verdict is in no figure. A pair is a variant; several are of one family, so p-values are about further"
@@ -155,17 +155,23 @@ def _earlier(claim: Claim) -> Iterator[str]:
         yield f"*{then.verdict}* until {then.until}: {then.because}"
 
 
-def _counts(answered: Sequence[Answered]) -> str:
+def counted(answered: Sequence[Answered]) -> str:
+    """Return how many claims have each verdict: ``3 same, 0 opposite, ...``."""
     verdicts = [one.verdict for one in answered]
     return ", ".join(f"{verdicts.count(name)} {name}" for name in get_args(Verdict))
 
 
 def _summary(one: Answered, words: Words) -> list[str]:
     verdict = f"**{one.verdict}**" if one.verdict in ("same", "opposite") else one.verdict
+    return [_anchor(one), verdict, why(one, words.by_construction), ", ".join(one.scaffolds)]
+
+
+def why(one: Answered, by_construction: Container[str] = ()) -> str:
+    """Return the reasons for a claim's verdict, or what no episode was played of."""
     lacking = [name for name, estimate in one.arms.items() if estimate is None]
-    missing = f"no episode of {', '.join(lacking)}" if one.verdict == NOT_MEASURED else ""
-    why = missing or reasons(one, words.by_construction)
-    return [_anchor(one), verdict, why, ", ".join(one.scaffolds)]
+    if one.verdict == NOT_MEASURED and lacking:
+        return f"no episode of {', '.join(lacking)}"
+    return reasons(one, by_construction)
 
 
 def reasons(one: Answered, by_construction: Container[str] = ()) -> str:
@@ -184,14 +190,16 @@ def _of_families(most: int) -> str:
     )
 
 
-def _bars(family: Family, adjusted: str) -> Iterator[str]:
+def legend(family: Family, adjusted: str) -> Iterator[str]:
+    """Yield what the verdicts and their reasons mean, as lines of Markdown."""
     points_ = f"{100 * family.declared.margin:.0f} points"
     yield from (
         "- *same*: every test says what the claim expects, and could have said otherwise. A claim of"
         " no difference takes as much as one of a difference: the interval has to lie within"
         f' {points_} of 0 (an equivalence test; "not higher" and "not lower" are one side of it).',
         "- *opposite*: a test says the contrary: the other direction, a difference of more than"
-        f" {points_} where none is claimed, or one of less than {points_} where one is claimed.",
+        f" {points_} where none is claimed, or one of less than {points_} where one is claimed and"
+        " none is shown.",
         "- *cannot tell*: neither. *ceiling*, *floor*: what is compared with is so close to 100 or 0 %"
         " that no more or no less could show. *n*: too few pairs, or too few that differ."
         " *degenerate*: a counterfactual that had nothing to take out. *no control*: nobody asked"

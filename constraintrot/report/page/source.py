@@ -157,7 +157,7 @@ def _unfinished(listed: Sequence[runs.Run]) -> list[str]:
     ended = f", {failed} of them ended in an error" if failed else ""
     return [
         f"Not finished: {missing} planned episodes of {len(short)} runs have no verdict{ended}. They"
-        " are counted nowhere; `inspect eval-retry LOG` makes up for them."
+        " are counted nowhere; `inspect eval-retry LOG --log-dir FOLDER` makes up for them."
     ]
 
 

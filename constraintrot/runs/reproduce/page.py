@@ -8,7 +8,7 @@ from pathlib import Path
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import qualification as qualifying
 from constraintrot.report.claims import html
-from constraintrot.report.claims.page import SHOWN_OF_REVIEW, Words, markdown
+from constraintrot.report.claims.page import SHOWN_OF_REVIEW, Words, legend, markdown
 from constraintrot.report.page.markdown import inert
 from constraintrot.report.page.summary import rounded
 from constraintrot.report.tables import Table
@@ -41,6 +41,10 @@ _WITHOUT_LOGS = (
 _DECAY = "Compaction makes agents break policies"
 # The summarizer's prompts that ask for the work and not for rules.
 _NOT_FOR_RULES = ("tight", "neutral")
+_MEANS = (
+    "by construction: a program without a model, which looks for the policy's sentence in the last"
+    " input, gets the same verdict.",
+)
 NAMES = ("claims.md", "claims.html", "claims.json")
 
 
@@ -111,7 +115,15 @@ def write(folder: Path, registration: Registration) -> str:
     }
     texts = (
         page,
-        html.html(title, opening, answered, left_out, decided, design_),
+        html.html(
+            title,
+            opening,
+            answered,
+            left_out,
+            decided,
+            design_,
+            [*legend(state.looked.family, words.adjusted), *_MEANS],
+        ),
         json.dumps(rounded(data), indent=1) + "\n",
     )
     for name, text in zip(NAMES, texts, strict=True):
@@ -119,6 +131,8 @@ def write(folder: Path, registration: Registration) -> str:
     kept.write(registration, folder)
     verdicts = [claim.verdict for claim in answered]
     told = ", ".join(f"{verdicts.count(name)} {name}" for name in dict.fromkeys(verdicts))
+    if left_out:
+        told += f", {len(left_out)} not played"
     return f"{folder / NAMES[1]}: {told}"
 
 
