@@ -23,8 +23,8 @@ _LEAST = 3
 _PLAIN = re.compile(r"[\w .:@#/-]+")
 _SAYS = {"violates": "breaks the rule", "clear": "keeps it", "malformed": "cannot be read"}
 _HEAD = """\
-# How the rule is understood. Correct what is wrong, fill in what is empty, and answer "yes" to a
-# question where the rule means what stands here in spite of it. Then:
+# How the rule is understood. Correct what is wrong and fill in what is empty. A question doubts what
+# stands here: answer "yes" if it is right all the same. Then:
 #   {command}
 # breaks, keeps: values of the argument, three or more together. violation: a predicate of
 # docs/your-policy.md, without its argument; left empty, the values under breaks are what is forbidden.

@@ -164,8 +164,8 @@ def read(text: str) -> Sentence:
         raise ParameterError("the text has several sentences; give one rule, and a file for each")
     if not _ENGLISH.match(plain) and _foreign(plain):
         raise ParameterError(
-            "drafts are written in English; say the rule in English, or copy a family of its"
-            " locale, see docs/your-policy.md"
+            "drafts are written in English; say the rule in English, or write a scenario file in its"
+            " language by hand"
         )
     if "{{" in plain or "}}" in plain:
         raise ParameterError("the policy holds {{ or }}, by which scenarios name their values")

@@ -252,6 +252,7 @@ def _asked(found: Sequence[Diagnosis], name: str, yes: bool, chosen: Chosen) -> 
     from constraintrot.doctor.asking import ask as ask_model
     from constraintrot.doctor.asking import question
     from constraintrot.doctor.confirming import ask
+    from constraintrot.doctor.wording import counted
 
     mask = Masker()
     questions = [asked for one in found if (asked := question(one, mask)) is not None]
@@ -262,9 +263,10 @@ def _asked(found: Sequence[Diagnosis], name: str, yes: bool, chosen: Chosen) -> 
     calls = sum(len(one.calls) for one in questions)
     click.echo(
         f"{name} would be sent {characters:,} characters (about {characters // 4:,} tokens):"
-        f" {len(questions)} contexts for the probe, {calls} tool calls for the judge and"
-        f" {sum(len(one.tried) for one in questions)} triggers, each twice;"
-        f" {mask.masked} secrets in them are masked.",
+        f" {counted(len(questions), 'context')} to be asked for its rules,"
+        f" {counted(calls, 'tool call')} to be judged, and"
+        f" {counted(sum(len(one.tried) for one in questions), 'trigger')} to be tried, all twice;"
+        f" {counted(mask.masked, 'secret')} in them masked.",
         err=True,
     )
     ask("Send this?", yes)
@@ -332,7 +334,8 @@ def _pins(found: Sequence[Diagnosis], folder: Path, from_tools: bool, mask: Any)
     else:
         click.echo(
             f"{counted(len(chosen.rules), 'rule')} in {path}; put them in force with:"
-            f" constraintrot pin install AGENT --seeds {folder}",
+            f" constraintrot pin install AGENT --seeds {folder} (which replaces the list that is"
+            " pinned: put your other seeds into that folder first)",
             err=True,
         )
     if chosen.left_out:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,15 +64,17 @@ def install_command(
 
     With --project alone, they come from the repository's signed list (constraintrot pin trust).
     """
+    from constraintrot.coding_agents.pins.compiled import contents_of
     from constraintrot.coding_agents.pins.installing import install, source_in
 
     source = source_of(rules, seeds)
     which = _pin(agent, project, user)
     if project and source is None and not which.folder.exists():
         source = source_in(which.project)
+    before = contents_of(which.folder)
     change = install(which, source, summarizer=summarizer_prompt, dry_run=dry_run)
-    if source is not None and source.kind in ("rules", "seeds"):
-        _print_rules(source, which.folder)
+    if source is not None:
+        _print_rules(source, which.folder, before)
     _print_change(change, dry_run)
     if dry_run:
         return
@@ -143,7 +145,7 @@ def status_command(
     if as_json:
         click.echo(json.dumps(_facts(shown, here), ensure_ascii=False, indent=2))
     elif asked:
-        _print_in_force([state for state, _ in shown], here)
+        _print_in_force(shown, here)
     if not asked or any(state.faults or (proof and not proof.held) for state, proof in shown):
         sys.exit(1)
 
@@ -157,11 +159,15 @@ def _pin(agent: str, project: bool, user: bool) -> Pin:
     return Pin(agent_named(agent), "project" if project else "user", Path.cwd())
 
 
-def _print_rules(source: Source, folder: Path) -> None:
+def _print_rules(source: Source, folder: Path, before: Mapping[str, str]) -> None:
+    """Print the rules of a list, and those of the list before that it does not hold."""
     from constraintrot.coding_agents.pins.compiled import registry_of
 
-    for block in registry_of(source, folder)[0].pins():
-        click.echo(f"pinned {block.name}: {cut(' '.join(block.content.split()), _SHOWN)}")
+    now = {block.name: block.content for block in registry_of(source, folder.parent)[0].pins()}
+    gone = {name: text for name, text in before.items() if text not in now.values()}
+    for told, rules in (("pinned", now), ("! no longer pinned", gone)):
+        for name, text in rules.items():
+            click.echo(f"{told} {name}: {cut(' '.join(text.split()), _SHOWN)}")
 
 
 def _print_change(change: Change, dry_run: bool) -> None:
@@ -203,19 +209,30 @@ def _facts(shown: Sequence[tuple[Health, Proof | None]], here: Path) -> dict[str
     return {"version": 1, "folder": str(here), "pins": pins}
 
 
-def _print_in_force(states: Sequence[Health], here: Path) -> None:
+def _print_in_force(shown: Sequence[tuple[Health, Proof | None]], here: Path) -> None:
+    from constraintrot.coding_agents.pins.agents import agent_named
+
     click.echo(f"in force in {here}:")
-    for title in dict.fromkeys(state.title for state in states):
-        lists = [
-            f"the list {state.scope!r}, revision {state.revision}"
-            for state in sorted(states, key=lambda one: one.scope, reverse=True)
+    for title in dict.fromkeys(state.title for state, _ in shown):
+        here_in_force = [
+            (state, proof)
+            for state, proof in sorted(shown, key=lambda one: one[0].scope, reverse=True)
             if state.title == title and _in_force(state)
         ]
-        click.echo(f"  {title}: {' and '.join(lists) or 'nothing'}")
+        lists = [f"the list {one.scope!r}, revision {one.revision}" for one, _ in here_in_force]
+        told = " and ".join(lists) or "nothing"
+        # An agent may not run a hook that the user has not trusted there, which only a play shows.
+        if any(
+            not proof and "trusted" in agent_named(one.agent).by_hand
+            for one, proof in here_in_force
+        ):
+            told += ", if you have trusted its hook: that was not seen"
+        click.echo(f"  {title}: {told}")
 
 
 def _print_health(state: Health, proof: Proof | None) -> None:
     from constraintrot.coding_agents.pins.agents import agent_named
+    from constraintrot.coding_agents.pins.checking import program_of
 
     click.echo(f"{state.title}, {state.scope}: {state.settings}")
     if not state.applies and state.project:
@@ -223,7 +240,8 @@ def _print_health(state: Health, proof: Proof | None) -> None:
     _lines("  ", state.says)
     _lines("  ! ", state.faults)
     if proof is None:
-        told = f"  {state.title} itself was not played: only the hook was proved"
+        missing = "" if program_of(state.agent) else ", because its program is not on this PATH"
+        told = f"  {state.title} itself was not played{missing}: only the hook was proved"
         click.echo(told if state.hook_answers else "  nothing was proved")
         if by_hand := agent_named(state.agent).by_hand:
             click.echo(f"  not seen from here: {by_hand}")

@@ -184,7 +184,7 @@ def _read_by(found: Scenario, judge: str | None) -> str:
         return f"{judge} agrees"
     if check_itself.by_sentence(found.variant(0)) is None:
         return "its sentence was not read; read the calls, or ask --judge"
-    return "only the reader of drafts has read it, and repeats its own errors; --judge asks another"
+    return "only the program that drafts has read it, which makes the same errors twice; --judge asks a model"
 
 
 def _by_judge(found: Scenario, judge: str) -> list[Fault]:

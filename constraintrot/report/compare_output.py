@@ -209,10 +209,11 @@ def _power(power: Power, comparisons: int) -> str:
             f"{power.n} variants find, with 80 % power, that {100 * power.detectable:.0f} % violate"
             " in one arm only"
         )
-    text += f" (simulated; no pair the other way, replicates agree{among})"
+    text += f" (simulated: no pair differs the other way, and replicates agree{among})"
     if power.needed is None:
         return text
-    return f"{text}; what was seen takes {power.needed}, so {power.more} more"
+    more = f"{power.more} more than these" if power.more else "no more than these"
+    return f"{text}. The difference that was seen takes {power.needed} variants, {more}"
 
 
 def _enough(finding: Finding, limit: float) -> str:

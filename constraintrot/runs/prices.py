@@ -77,6 +77,13 @@ def _litellm() -> dict[str, dict[str, Any]]:
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
+def unknown() -> str:
+    """Return what a plan says of a model without a price."""
+    if _litellm():
+        return "no price known (--prices)"
+    return "no price known (--prices, or install constraintrot[litellm], which has a table)"
+
+
 def longest_name(model: str, named: Mapping[str, Any]) -> str | None:
     """Return the entry for a model: the longest name that the model's name begins with."""
     return max((name for name in named if model.startswith(name)), key=len, default=None)

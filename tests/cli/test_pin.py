@@ -44,7 +44,7 @@ def test_install_status_uninstall(rules: Path) -> None:
 
     status = call("status", "claude", exits=0)
     assert "the hook answers in" in status.output
-    assert "Claude Code itself was not played: only the hook was proved" in status.output
+    assert "Claude Code itself was not played, because its program is not on this PATH" in status.output
     (facts,) = json.loads(call("status", "--no-play", "--json").stdout)["pins"]
     assert facts["in_force"]
     assert facts["hook_answers"]
@@ -60,6 +60,19 @@ def test_install_status_uninstall(rules: Path) -> None:
     nothing = call("status")
     assert (nothing.exit_code, nothing.output) == (1, "no pin is installed\n")
     assert json.loads(call("status", "--json").stdout)["pins"] == []
+
+
+def test_a_list_that_replaces_another_says_what_is_no_longer_pinned(rules: Path) -> None:
+    call("install", "claude", "--rules", "rules.txt", exits=0)
+    other = rules.with_name("other.txt")
+    other.write_text("Delete nothing.\n")
+    for dry in (["--dry-run"], []):
+        done = call("install", "claude", "--rules", "other.txt", *dry, exits=0).output
+        assert "pinned other: Delete nothing." in done
+        assert "! no longer pinned rules: Mail nobody." in done
+    # The same rule from another place is still pinned.
+    rules.write_text("Delete nothing.\n")
+    assert "no longer" not in call("install", "claude", "--rules", "rules.txt", exits=0).output
 
 
 def test_a_project_is_pinned_by_itself(rules: Path, monkeypatch: pytest.MonkeyPatch) -> None:

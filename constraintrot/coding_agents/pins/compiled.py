@@ -183,6 +183,12 @@ def read_compiled(folder: Path) -> dict[str, Any]:
     return compiled
 
 
+def contents_of(folder: Path) -> dict[str, str]:
+    """Return the pinned rules by name; empty if none are."""
+    found: dict[str, str] = _before(folder).get("contents", {})
+    return found
+
+
 def source_of(compiled: dict[str, Any]) -> Source:
     # A repository's list is identified by its place: the user may trust another owner there.
     signed = compiled.get("signed") if compiled["kind"] == "signed" else None

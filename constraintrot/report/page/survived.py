@@ -127,7 +127,7 @@ def _by(name: str) -> str:
         return f"the {PRIMARY}, declared before any run. {VALIDATED}"
     claim = adapter.claim(name)
     said = f" ({claim})" if claim else ""
-    return f"the reader {name}{said}; how well readers read is in results/reading.md."
+    return f"the reader `{name}`{said}; how well readers read is in results/reading.md."
 
 
 def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:

@@ -78,7 +78,7 @@ VARIED = (
     ),
     Varied(
         "locales", "Locales", "locale", "locale", {},
-        f"for l in en zh es; do {_EVAL} -T locale=$l; done",
+        f"for l in en de es zh; do {_EVAL} -T locale=$l; done",
     ),
     Varied(
         "wordings", "Wordings", "wording", "wording", {},

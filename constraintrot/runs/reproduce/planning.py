@@ -212,12 +212,13 @@ def text(registration: Registration, lines: Sequence[Line], preset: Preset) -> s
     costs = [line.dollars for line in lines if line.planned.pairs]
     known = [one for one in costs if one is not None]
     cost = (sum(low for low, _ in known), sum(high for _, high in known))
-    dollars = f"$ {between(*cost, digits=2)}" if known == costs else "no price known (--prices)"
+    dollars = f"$ {between(*cost, digits=2)}" if known == costs else priced.unknown()
     number = (
         f"Requests for 80 % power at a family-wise error of {registration.alpha:g} over"
         f" {len(lines)} claims and {registration.looks} looks, by the rates that were assumed."
         if preset.pairs is None
-        else f"Up to {preset.pairs} requests a claim, whatever its power."
+        else f"Up to {preset.pairs} requests a claim, whatever its power; every family has as many"
+        " variants, so it may be a few more."
     )
     ending = [
         "",
@@ -225,7 +226,7 @@ def text(registration: Registration, lines: Sequence[Line], preset: Preset) -> s
         f"At most {total.episodes:,} episodes beside {before:,} of the qualification, in"
         f" {registration.looks} looks; a claim that is decided costs no more.",
         f"At most {total.requests:,} model calls; {millions(total.input_tokens)} M tokens in, of which"
-        f" up to {millions(total.cached_tokens)} M were sent before in the same episode;"
+        f" at most {total.cached_tokens[1] / 1e6:,.2f} M were sent before in the same episode;"
         f" {millions(total.output_tokens)} M out, without reasoning; {dollars}.",
         number,
         *(f"Open in the paper: {one}" for one in preset.open),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from constraintrot.runs.plan import Size, between, counted, millions
-from constraintrot.runs.prices import Prices, cost, longest_name
+from constraintrot.runs.prices import Prices, cost, longest_name, unknown
 from constraintrot.runs.sweep.cell import Cell
 from constraintrot.runs.sweep.loading import Sweep
 
@@ -77,7 +77,7 @@ def text(sweep: Sweep, lines: Sequence[Line], seconds: float | None, at_once: in
         f" {total.episodes:,} episodes to play, at most {total.requests:,} model calls"
     ]
     for line in lines:
-        cost = "no price (--prices)" if line.cost is None else f"$ {between(*line.cost, digits=2)}"
+        cost = unknown() if line.cost is None else f"$ {between(*line.cost, digits=2)}"
         hours = (
             ""
             if line.hours is None

@@ -57,6 +57,14 @@ def test_the_main_setting_is_the_most_common_and_keeps_controls() -> None:
     assert "channel tool" in said["b"]
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_settings_as_common_the_main_one_is_a_task_s_own(order: int) -> None:
+    """The first screen of a sweep over compactors was about ``head_tail``, where nothing decays."""
+    parts = [arm("compaction", 3, 1, compactor=one) for one in ("head_tail", "summarize")]
+    frame = design.prepared(of([row for part in parts[::order] for row in part]).frame)
+    assert design.commonest(frame)["compactor"] == "summarize"
+
+
 def test_a_sweep_holds_the_rest() -> None:
     rows = [
         *arm("control", 3, 0), *arm("control", 3, 0, channel="memory"),

@@ -237,7 +237,7 @@ def test_the_page_names_the_reader_and_what_it_could_not_tell() -> None:
         row(seed=at + 6, measure="words", state="cannot tell", survived=None) for at in (0, 1)
     ]
     notes = tables(paged(read, unsure), "survival")["a/model: violation by survival"].notes
-    assert any("by the reader words" in one for one in notes)
+    assert any("by the reader `words`" in one for one in notes)
     assert any("could not tell of 2 of 8" in one for one in notes)
     assert not any("by the rules" in one for one in notes)
 

@@ -261,3 +261,16 @@ def test_what_is_read_from_a_cache_costs_its_own_price() -> None:
     price = {"input": 3.0, "output": 15.0, "input_cache_read": 0.3}
     usage = {"input_tokens": 10**6, "input_tokens_cache_read": 10**6, "output_tokens": 10**5}
     assert usage_cost(price, usage) == pytest.approx(3 + 0.3 + 1.5)
+
+
+@pytest.mark.parametrize(("preset", "column"), [("paper", 2), ("long", 3)])
+def test_the_page_has_the_figures_of_its_commands(tmp_path: Path, preset: str, column: int) -> None:
+    for module in ("langgraph", "langmem", "autogen_agentchat", "agents"):
+        pytest.importorskip(module)
+    page = Path("docs/reproduce.md").read_text("utf-8")
+    told = [row.split("|")[column].strip() for row in page.splitlines() if "at most" in row[:60]]
+    said = invoked(
+        "reproduce", "plan", "--model", "openai/x", "--preset", preset, "-o", tmp_path, exits=0
+    ).output
+    assert f"At most {told[0]} episodes beside 810 of" in said
+    assert f"At most {told[1]} model calls" in said
