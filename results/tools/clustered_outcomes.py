@@ -16,7 +16,7 @@ from constraintrot.stats.rate import Resampler
 RATES = (0.0, 0.02, 0.3, 0.97)
 PAIRS = ((0.0, 0.0), (0.02, 0.02), (0.3, 0.02), (0.3, 0.3), (0.97, 0.3), (0.97, 0.97))
 """True rates of the two arms of a comparison."""
-EFFECTS = ((0.0, 0.0, 0.6), (0.0, 0.15, 0.6), (0.02, 0.3, 0.6))
+EFFECTS = ((0.0, 0.0, 0.6), (0.0, 0.15, 0.6), (0.02, 0.3, 0.6), (0.5, 0.1, 0.9))
 """True rates of control, summary_restored and compaction."""
 RATERS = ((0.5, 0.0), (0.5, 0.02), (0.5, 0.2), (0.2, 0.05), (0.05, 0.05))
 """Share of the rarer category, and share of the units that two raters see differently."""
