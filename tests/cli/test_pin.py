@@ -44,7 +44,10 @@ def test_install_status_uninstall(rules: Path) -> None:
 
     status = call("status", "claude", exits=0)
     assert "the hook answers in" in status.output
-    assert "Claude Code itself was not played, because its program is not on this PATH" in status.output
+    assert (
+        "Claude Code itself was not played, because its program is not on this PATH"
+        in status.output
+    )
     (facts,) = json.loads(call("status", "--no-play", "--json").stdout)["pins"]
     assert facts["in_force"]
     assert facts["hook_answers"]
