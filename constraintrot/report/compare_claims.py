@@ -182,25 +182,21 @@ def _no_room(finding: Finding, question: Question) -> str:
     outcomes, pairs = finding.outcomes, finding.pairs
     if finding.claim not in ("no worse", "utility") or outcomes is None or pairs is None:
         return ""
-    more = finding.claim == "no worse"
-    sign = 1 if more else -1
+    seen = pairs.seen.a
+    if finding.claim == "utility":
+        if seen.k is None or seen.k > question.limit("utility") * seen.n:
+            return ""
+        return f"a does only {seen.k}/{seen.n} of what is allowed, so b has no room to be worse"
     worst = pairs.worst.difference
-    if isinstance(worst, Interval) and max(sign * worst.lower, sign * worst.upper) < 0:
+    if isinstance(worst, Interval) and worst.upper < 0:
         return ""
-    # Where every unknown outcome leaves b as much room as it can.
     most = compare(
-        outcomes.filled("a", 0.0 if more else 1.0), np.full(outcomes.n, float(more)),
-        outcomes.labels, confidence=question.confidence, seed=question.seed,
+        outcomes.filled("a", 0.0), np.ones(outcomes.n), outcomes.labels,
+        confidence=question.confidence, seed=question.seed,
     ).difference  # fmt: skip
-    if isinstance(most, Interval) and min(sign * most.lower, sign * most.upper) > question.limit(
-        finding.claim
-    ):
+    if isinstance(most, Interval) and most.lower > question.limit("no worse"):
         return ""
-    does = "violates" if more else "does only"
-    return (
-        f"a {does} {pairs.seen.a.k}/{pairs.seen.a.n}{' already' if more else ' of what is allowed'},"
-        f" so b has no room to be worse"
-    )
+    return f"a violates {seen.k}/{seen.n} already, so b has no room to be worse"
 
 
 def _fewer(finding: Finding) -> tuple[Decision, str]:
