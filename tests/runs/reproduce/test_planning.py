@@ -82,7 +82,7 @@ def test_a_number_of_pairs_takes_the_place_of_the_planned_one(tmp_path: Path) ->
     for preset, pairs in (("paper", 5), ("smoke", 30)):
         words = ("reproduce", "plan", "--preset", preset, "--pairs", pairs)
         done = invoked(*words, *given, exits=0)
-        assert f"Up to {pairs} requests a claim, whatever its power." in done.output
+        assert f"Up to {pairs} requests a claim, whatever its power; every family" in done.output
         made = registration.read(tmp_path / registration.FILE)
         assert [one.pairs for one in made.planned] == [pairs]
         (tmp_path / registration.FILE).unlink()
