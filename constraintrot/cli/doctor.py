@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from constraintrot.command_line import clear_errors, named_model, write
+from constraintrot.command_line import clear_errors, named_model, say, write
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
 from constraintrot.redaction import Masker, masked_texts
@@ -351,7 +351,7 @@ def _pins(found: Sequence[Diagnosis], folder: Path, from_tools: bool, mask: Any)
             err=True,
         )
     for text in chosen.unreadable:
-        click.echo(f"Not pinned, because it would change how the file is read: {text}", err=True)
+        say(f"Not pinned, because it would change how the file is read: {text}", err=True)
     if chosen.masked:
         click.echo(f"A secret was masked in: {', '.join(chosen.masked)}", err=True)
 

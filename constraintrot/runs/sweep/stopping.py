@@ -7,7 +7,9 @@ The default is a fixed number of episodes. A spec may instead declare looks befo
 ``axes.sweep(looks=4, block=...)`` divides its cells among the looks. After each complete look the
 difference of violation rates, b - a on the same episodes, is tested against O'Brien-Fleming's
 boundary for so many looks, so that all looks together err with a probability of ``alpha``
-(two-sided). The test of a look is exact: it swaps the arms of whole clusters. A look without a cell that was set aside is never complete. Over the boundary, the rest is not played, and the difference is given with its
+(two-sided). The test of a look is exact: it swaps the arms of whole clusters. A look without a cell
+that was set aside is never complete. Over the boundary, the rest is not played, and the difference
+is given with its
 repeated confidence interval, which holds at whichever look one stops (Jennison & Turnbull, Group
 Sequential Methods, 2000, chapter 9). The boundary has to be crossed whatever the silent episodes
 would have done (no readable call, or no verdict): an agent that says nothing does not obey.
