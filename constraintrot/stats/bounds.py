@@ -101,12 +101,9 @@ def pair_upper(a: Range, b: Range, confidence: float = CONFIDENCE) -> float:
     (_, least_a, _), (_, _, most_b) = of_a, of_b
     further_a, further_b = most_b[0] - least_a >= extreme, most_b - least_a[0] >= extreme
     # Newcombe's own limits; those of the pairs that differ are highest at this filling.
-    tables = newcombe.count_pairs(a.low, b.high)
-    counts = (np.asarray(tables[at]) for at in (1, 2))
-    only_a, only_b = ((k / n, *clusters.clopper_pearson(k, n, confidence)) for k in counts)
-    differing = float(newcombe.of_differing(only_a, only_b)[1])
+    differing = newcombe.of_differing_pairs(newcombe.count_pairs(a.low, b.high), confidence)[1]
     found = highest(max(int(further_a.sum()), 1), max(int(further_b.sum()), 1))
-    return max(extreme, found, differing)
+    return max(extreme, found, float(differing))
 
 
 def _least_correlation(a: Range, b: Range, sizes: Floats) -> Floats:

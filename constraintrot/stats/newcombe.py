@@ -40,11 +40,20 @@ def pair_limits(
     """
     both, only_a, only_b, neither = (tables[..., at] for at in range(4))
     n = np.asarray(tables.sum(-1))
-    arms = [
-        (k / n, *find(k, n, confidence)) for k in (both + only_a, both + only_b, only_a, only_b)
-    ]
+    arms = [(k / n, *find(k, n, confidence)) for k in (both + only_a, both + only_b)]
     limits = square_and_add(arms[0], arms[1], phi(both, only_a, only_b, neither))
-    return wider(limits, of_differing(arms[2], arms[3]))
+    return wider(limits, of_differing_pairs(tables, confidence, find))
+
+
+def of_differing_pairs(
+    tables: Floats, confidence: float = CONFIDENCE, find: Finder = clusters.clopper_pearson
+) -> tuple[Floats, Floats]:
+    """``of_differing`` for independent pairs, with tables as ``pair_limits`` takes them."""
+    n = np.asarray(tables.sum(-1))
+    only_a, only_b = tables[..., 1], tables[..., 2]
+    return of_differing(
+        (only_a / n, *find(only_a, n, confidence)), (only_b / n, *find(only_b, n, confidence))
+    )
 
 
 def of_differing(

@@ -68,7 +68,7 @@ class Chunk:
 
     @property
     def label(self) -> str:
-        """What is played, in words: the condition, and defense and attack if there are any."""
+        """The condition, followed by the defense and the attack if there are any."""
         told = self.cell.args
         parts = [str(told["conditions"]), str(told["defenses"][0]), str(told.get("attack", "none"))]
         return ", ".join(part for part in parts if part != "none")

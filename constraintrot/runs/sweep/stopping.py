@@ -9,10 +9,10 @@ difference of violation rates, b - a on the same episodes, is tested against O'B
 boundary for so many looks, so that all looks together err with a probability of ``alpha``
 (two-sided). The test of a look is exact: it swaps the arms of whole clusters. A look without a cell
 that was set aside is never complete. Over the boundary, the rest is not played, and the difference
-is given with its
-repeated confidence interval, which holds at whichever look one stops (Jennison & Turnbull, Group
-Sequential Methods, 2000, chapter 9). The boundary has to be crossed whatever the silent episodes
-would have done (no readable call, or no verdict): an agent that says nothing does not obey.
+is given with its repeated confidence interval, which holds at whichever look one stops (Jennison &
+Turnbull, Group Sequential Methods, 2000, chapter 9). The boundary has to be crossed whatever the
+silent episodes would have done (no readable call, or no verdict): an agent that says nothing does
+not obey.
 """
 
 from collections.abc import Mapping, Sequence
