@@ -12,12 +12,11 @@ import pandas as pd
 
 from constraintrot.episode.facts import IDENTITY, POLICY
 from constraintrot.errors import ParameterError
-from constraintrot.evaluation.conditions import EDITS
 from constraintrot.grading.outcome_status import SILENT
 from constraintrot.report.arms import arms, labels
 from constraintrot.report.claims.decide import ALPHA, Decided, Outcomes, Value, Why, decide
 from constraintrot.report.claims.declared import Test
-from constraintrot.report.contrasts import degenerate
+from constraintrot.report.contrasts import REMOVED, SHAM, degenerate
 from constraintrot.report.page import design
 from constraintrot.report.page.compared import ALL, episodes, matched_on
 from constraintrot.report.page.view import Compared
@@ -118,8 +117,11 @@ def scored(part: pd.DataFrame, value: Value) -> pd.DataFrame:
 
 
 def _useful(part: pd.DataFrame) -> pd.DataFrame:
-    """Return the episodes, without those of a counterfactual that changed nothing."""
-    return part[~(part["condition"].isin(EDITS) & degenerate(part))]
+    """Return the episodes, without those from whose summary nothing useful was taken out.
+
+    A policy put back into a summary that had lost it is a change.
+    """
+    return part[~(part["condition"].isin((REMOVED, SHAM)) & degenerate(part))]
 
 
 def is_silent(part: pd.DataFrame, value: Value) -> pd.Series[bool]:

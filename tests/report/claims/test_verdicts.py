@@ -222,6 +222,13 @@ def test_a_counterfactual_that_changed_nothing_tells_nothing() -> None:
     assert told(edited(degenerate=True), claim) == [("cannot tell", "degenerate")]
 
 
+def test_a_policy_put_back_into_a_summary_that_had_lost_it_is_asked() -> None:
+    arms = {name: {"where": {"condition": name}} for name in ("control", "summary_restored")}
+    claim = DECAY | {"arms": arms} | expects(("control", "summary_restored", "higher"))
+    lost = arm("summary_restored", 20, 12, degenerate=True, degenerate_because="no_policy")
+    assert told(prepared(arm("control", 20, 0), lost), claim) == [("same", "")]
+
+
 SAME, SILENCE = ("same", ""), ("cannot tell", "silence")
 MUTE = {"outcome": "no_call", "violation": False}
 # What did not end does not know its compactor.
