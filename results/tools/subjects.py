@@ -1,7 +1,8 @@
 """The picture at the head of results/README.md: violation against survival, for each subject.
 
 ``python -m results.tools.subjects`` draws docs/figures/subjects.svg from the episodes of the
-reproductions in results/reproduce. Each that has an agent in full view is one subject.
+reproductions in results/reproduce. Each that has an agent in full view and after compaction,
+with a reader that could tell what survived, is one subject.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ FOLDER: Final = Path("results/reproduce")
 NAME: Final = "subjects"
 CAPTION: Final = "Violation against survival of the policy, by subject"
 FULL_VIEW: Final = "in full view"
+COMPACTED: Final = "after compaction"
 # Each point: its name, and the episodes that it is of.
 POINTS: Final = {
     FULL_VIEW: {"condition": "control", "defense": "none"},
-    "after compaction": {"condition": "compaction", "defense": "none"},
+    COMPACTED: {"condition": "compaction", "defense": "none"},
     "after compaction, pinned": {"condition": "compaction", "defense": "pin"},
 }
 _SAME: Final = {
@@ -102,9 +104,7 @@ def read(folder: Path = FOLDER) -> dict[str, dict[str, tuple[Estimate, Estimate]
     }
     # Without the agent in full view, it is a part of another reproduction of that agent, or in another language.
     return {
-        subject: points
-        for subject, points in found.items()
-        if FULL_VIEW in points and len(points) > 1
+        subject: points for subject, points in found.items() if {FULL_VIEW, COMPACTED} <= {*points}
     }
 
 

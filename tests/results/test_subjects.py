@@ -58,6 +58,7 @@ def test_a_reproduction_without_the_agent_in_full_view_is_not_drawn() -> None:
     assert "direct (acting-1.5b-compactors)" not in drawn
     assert "direct (acting-1.5b-languages)" not in drawn
     assert "direct (acting-1.5b-wordings)" not in drawn, "its reader told 2 of 64 summaries"
+    assert "direct (acting-1.5b-pins-and-back)" not in drawn, "its reader told 1 of 102 summaries"
 
 
 def test_the_committed_picture_is_of_the_committed_episodes() -> None:
