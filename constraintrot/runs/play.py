@@ -6,11 +6,13 @@ by episode.
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
+from filelock import FileLock, Timeout
 from inspect_ai import Task, eval_set
 from inspect_ai import eval as inspect_eval
 from inspect_ai._util.error import PrerequisiteError
@@ -41,7 +43,8 @@ def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool
     """Play the episodes of some tasks that a folder lacks; an error in one does not stop the rest."""
     calm = {"retry_attempts": 0, "retry_immediate": False}
     try:
-        whole, logs = eval_set(list(tasks), log_dir=log_dir, **(calm | options))
+        with nullcontext() if "://" in log_dir else alone(Path(log_dir)):
+            whole, logs = eval_set(list(tasks), log_dir=log_dir, **(calm | options))
         _raise_if_interrupted(logs, len(tasks))
     except KeyboardInterrupt:
         click.echo("stopped; the same command goes on", err=True)
@@ -55,6 +58,21 @@ def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool
             " folder with -o"
         ) from error
     return whole, logs
+
+
+@contextmanager
+def alone(path: Path, *, folder: bool = True) -> Generator[None]:
+    """Refuse a second process in a folder, or on a file: it would play the same episodes again."""
+    lock = path / ".playing.lock" if folder else path.with_name(f".{path.name}.playing.lock")
+    holder = FileLock(lock)
+    try:
+        holder.acquire(timeout=0)
+    except Timeout:
+        raise ConstraintRotError(f"another process plays {path}; wait for its end") from None
+    try:
+        yield
+    finally:
+        holder.release()
 
 
 def display() -> str:

@@ -10,6 +10,7 @@ from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from constraintrot.errors import ConstraintRotError
 from constraintrot.runs import play
 from constraintrot.runs.play import continued
 
@@ -53,6 +54,16 @@ def test_a_run_that_is_interrupted_stops_and_the_same_call_goes_on(
     whole, (log,) = continued(tasks, logs, **CALM)
     assert whole
     assert log.status == "success"
+
+
+def test_a_folder_is_played_by_one_process_at_a_time(tmp_path: Path) -> None:
+    (mark := tmp_path / "mark").touch()
+    tasks, logs = [short(mark=str(mark))], tmp_path / "logs"
+    with play.alone(logs), pytest.raises(ConstraintRotError, match=f"another process plays {logs}"):
+        continued(tasks, str(logs), **CALM)
+    assert not list(logs.glob("*.eval"))
+    whole, _ = continued(tasks, str(logs), **CALM)
+    assert whole
 
 
 def test_one_evaluation_that_is_interrupted_stops_what_called_it(

@@ -34,7 +34,7 @@ from constraintrot.rule_text.survival import Mentions, mentions
 from constraintrot.runs.attack_search import strategies
 from constraintrot.runs.attack_search.report import shown
 from constraintrot.runs.plan import Size, counted
-from constraintrot.runs.play import once
+from constraintrot.runs.play import alone, once
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import Scenario, Variant
 from constraintrot.scenario.splits import Split
@@ -54,12 +54,13 @@ def search(
     line of progress.
     """
     parameters = checked_parameters(settings)
-    journal = begin(path, settings)
-    if journal.done is not None and (journal.done >= queries or _finished(journal, queries)):
-        say(f"{path}: this search is over; nothing is played again")
-        return journal
-    running = _Running(journal, parameters, queries, say)
-    in_inspect(running.run, model=settings.agent, roles=settings.roles, log_dir=log_dir)
+    with alone(path, folder=False):
+        journal = begin(path, settings)
+        if journal.done is not None and (journal.done >= queries or _finished(journal, queries)):
+            say(f"{path}: this search is over; nothing is played again")
+            return journal
+        running = _Running(journal, parameters, queries, say)
+        in_inspect(running.run, model=settings.agent, roles=settings.roles, log_dir=log_dir)
     return journal
 
 

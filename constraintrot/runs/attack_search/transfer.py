@@ -23,6 +23,7 @@ from constraintrot.report.tables import Table
 from constraintrot.runs.attack_search.report import rate, unheeded
 from constraintrot.runs.attack_search.run import checked_parameters, in_inspect, play, played
 from constraintrot.runs.plan import Size
+from constraintrot.runs.play import alone
 
 FORMAT = "constraintrot-attack-transfer"
 NO_ATTACK = "no attack"
@@ -93,9 +94,10 @@ def transfer(
     named = [str(one) for one in targets]
     if len(set(named)) != len(named):
         raise ParameterError(f"--models names one twice: {', '.join(named)}")
-    matrix = _opened(path, settings, attacks, targets)
-    for one in targets:
-        _on(matrix, one, settings, log_dir, say)
+    with alone(path, folder=False):
+        matrix = _opened(path, settings, attacks, targets)
+        for one in targets:
+            _on(matrix, one, settings, log_dir, say)
     return matrix
 
 

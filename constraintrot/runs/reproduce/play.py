@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
-from filelock import FileLock, Timeout
 from inspect_ai.model import Model
 
 from constraintrot.command_line import model_in_role, named_model
@@ -18,7 +17,7 @@ from constraintrot.report import qualification as qualifying
 from constraintrot.report.claims.looks import Looked, Sizes, looked
 from constraintrot.report.qualification import Qualification
 from constraintrot.report.qualified import usable
-from constraintrot.runs.play import continued
+from constraintrot.runs.play import alone, continued
 from constraintrot.runs.qualify import play as play_qualification
 from constraintrot.runs.reproduce import kept
 from constraintrot.runs.reproduce.cells import (
@@ -160,20 +159,6 @@ def play(
             if len(state.decided) == len(sizes):
                 break
     return state
-
-
-@contextmanager
-def alone(folder: Path) -> Generator[None]:
-    """Refuse a second process in a folder, which would play the same episodes again."""
-    lock = FileLock(folder / ".playing.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise ConstraintRotError(f"another process plays {folder}; wait for its end") from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def qualified(registration: Registration, folder: Path) -> tuple[str, ...]:

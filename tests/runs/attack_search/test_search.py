@@ -13,12 +13,13 @@ from constraintrot.attacks.attacker_task import POOL
 from constraintrot.attacks.search_results.journal import Journal
 from constraintrot.attacks.search_results.trial import Trial, best
 from constraintrot.defenses import Defense
-from constraintrot.errors import ParameterError, UnknownNameError
+from constraintrot.errors import ConstraintRotError, ParameterError, UnknownNameError
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.models.scripted.summarizers import instructions
 from constraintrot.runs.attack_search import run
 from constraintrot.runs.attack_search.report import at_k, overview, text
 from constraintrot.runs.attack_search.run import play
+from constraintrot.runs.play import alone
 from constraintrot.scenario.schema import CANARY, LOCALES
 from constraintrot.stats.interval import Interval
 from tests import slow_model
@@ -194,6 +195,13 @@ def test_a_finished_search_plays_nothing_again_and_a_larger_budget_goes_on(tmp_p
     (tmp_path / "found.jsonl").write_bytes(whole[: whole[:-1].rfind(b"\n") + 1])
     assert searched(tmp_path, "resist", 3).done == 3
     assert (tmp_path / "found.jsonl").read_bytes() == whole
+
+
+def test_a_file_is_searched_by_one_process_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "found.jsonl"
+    with alone(path, folder=False), pytest.raises(ConstraintRotError, match="another process"):
+        searched(tmp_path)
+    assert not path.exists()
 
 
 def test_the_file_says_what_it_is(tmp_path: Path) -> None:

@@ -7,11 +7,12 @@ import pytest
 
 from constraintrot.attacks.search_results.journal import Journal, begin
 from constraintrot.attacks.search_results.trial import Candidate
-from constraintrot.errors import ParameterError
+from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.runs.attack_search import transfer
 from constraintrot.runs.attack_search.report import overview, text
 from constraintrot.runs.attack_search.strategies import member
 from constraintrot.runs.attack_search.transfer import Matrix, Target, target
+from constraintrot.runs.play import alone
 from tests.attacks.search_results.cases import rows, settings, trial
 from tests.attacks.search_results.cases import written as by_hand
 from tests.invoked import invoked
@@ -76,6 +77,14 @@ def test_the_matrix_says_what_works_where_and_goes_on(tmp_path: Path) -> None:
     shown = transfer.text(matrix)
     assert shown.count("2/2 = 100 % [16, 100]") == 3
     assert shown.count("0/2 = 0 % [0, 84]") == 3
+
+
+def test_a_matrix_is_played_by_one_process_at_a_time(tmp_path: Path) -> None:
+    searches = [found_on(tmp_path / "a.jsonl", "follow", "inject_note")]
+    holder = alone(tmp_path / "t.jsonl", folder=False)
+    with holder, pytest.raises(ConstraintRotError, match="another process"):
+        go(tmp_path, searches, FOLLOW)
+    assert not (tmp_path / "t.jsonl").exists()
 
 
 def test_against_a_defense_of_the_targets(tmp_path: Path) -> None:
