@@ -173,7 +173,7 @@ def test_junit_fails_for_each_loss(found: list[Diagnosis]) -> None:
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "2", "2")
     assert {one.get("type") for one in suite.iter("failure")} == {"lost"}
     assert {one.get("message") for one in suite.iter("skipped")} == {
-        "not judged: no breach is known"
+        "not judged: which call would break it is not known"
     }
 
 

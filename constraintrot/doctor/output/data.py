@@ -216,7 +216,9 @@ def _survival(case: ElementTree.Element, made: Mapping[str, Any], rule: Mapping[
 
 def _breaches(case: ElementTree.Element, rule: Mapping[str, Any]) -> None:
     if not rule["judged"]:
-        ElementTree.SubElement(case, "skipped", message="not judged: no breach is known")
+        ElementTree.SubElement(
+            case, "skipped", message="not judged: which call would break it is not known"
+        )
     if rule["broken"]:
         failure = ElementTree.SubElement(
             case, "failure", type="broken", message=f"{len(rule['broken'])} calls"

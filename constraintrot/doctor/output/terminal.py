@@ -207,7 +207,7 @@ def _broken(found: Sequence[Diagnosis]) -> Iterator[str]:
         yield from _calls(broken)
     open_ = sum(not one.judged for one in rules)
     if open_:
-        yield f"Not judged: whether a call broke a rule, for {open_} of {len(rules)} (no breach is known)"
+        yield f"Not judged: whether a call broke a rule, for {open_} of {len(rules)} (which call would is not known)"
 
 
 def _calls(broken: Sequence[tuple[History, Broken]]) -> Iterator[str]:

@@ -228,6 +228,7 @@ def text(registration: Registration, lines: Sequence[Line], preset: Preset) -> s
         f"At most {total.requests:,} model calls; {millions(total.input_tokens)} M tokens in, of which"
         f" at most {total.cached_tokens[1] / 1e6:,.2f} M were sent before in the same episode;"
         f" {millions(total.output_tokens)} M out, without reasoning; {dollars}.",
+        *(f"Not counted: the calls of {role}, {one}." for role, one in registration.roles.items()),
         number,
         *(f"Open in the paper: {one}" for one in preset.open),
     ]

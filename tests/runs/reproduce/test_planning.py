@@ -13,7 +13,7 @@ from constraintrot.runs.plan import planned as episodes
 from constraintrot.runs.prices import price_of, usage_cost
 from constraintrot.runs.reproduce import planning, registration
 from constraintrot.runs.reproduce.cells import TASK, cells, chunks, of_tests, requests, seeds
-from constraintrot.runs.reproduce.planning import NO_OTHER, Line, draft, needed, plan
+from constraintrot.runs.reproduce.planning import NO_OTHER, Line, draft, needed, plan, text
 from tests.invoked import invoked
 
 PRESETS = registration.presets()
@@ -255,6 +255,12 @@ def test_prices_are_the_files_before_litellms() -> None:
         "output": 2,
     }
     assert price_of("nobody/nothing", {}) is None
+
+
+def test_a_plan_names_the_models_that_its_estimate_leaves_out() -> None:
+    made = drafted(DECAY, roles={"judge": "openai/x"})
+    said = text(made, plan(made, PRESETS[made.preset]), PRESETS[made.preset])
+    assert "\nNot counted: the calls of judge, openai/x.\n" in said
 
 
 def test_what_is_read_from_a_cache_costs_its_own_price() -> None:
