@@ -1,6 +1,6 @@
 """The plan of a reproduction: the pairs of each claim, their order and their cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -230,9 +230,30 @@ def text(registration: Registration, lines: Sequence[Line], preset: Preset) -> s
         f" {millions(total.output_tokens)} M out, without reasoning; {dollars}.",
         *(f"Not counted: the calls of {role}, {one}." for role, one in registration.roles.items()),
         number,
+        *_unread(registration),
         *(f"Open in the paper: {one}" for one in preset.open),
     ]
     return "\n".join([Table(head, rows).text(), *ending])
+
+
+def _unread(registration: Registration) -> Iterator[str]:
+    """Yield a warning if word lists are to say what a model's summaries kept."""
+    read = "judge" in registration.roles or registration.settings.get("reader", "words") != "words"
+    if read or registration.model.startswith("scripted/"):
+        return
+    planned = {one.title for one in registration.planned if one.pairs}
+    titles = [
+        claim.title
+        for claim in registration.claims.claims
+        if claim.title in planned
+        and any(arm.value == "survived" or "survived" in arm.where for arm in claim.arms.values())
+    ]
+    if titles:
+        yield (
+            f"! By what summaries kept: {'; '.join(titles)}. The word lists cannot tell of most summaries"
+            " that a model writes, which leaves such a claim undecided: name a judge"
+            " (--model-role judge=MODEL), or use the local reader (-T reader=local)."
+        )
 
 
 def needed(

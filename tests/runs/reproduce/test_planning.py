@@ -263,6 +263,30 @@ def test_a_plan_names_the_models_that_its_estimate_leaves_out() -> None:
     assert "\nNot counted: the calls of judge, openai/x.\n" in said
 
 
+@pytest.mark.parametrize(
+    ("model", "given", "titles"),
+    [
+        ("openai/x", {}, ["Survival predicts violation", "Pinning holds under the injection"]),
+        ("openai/x", {"roles": {"judge": "openai/x"}}, []),
+        ("openai/x", {"settings": {"reader": "local"}}, []),
+        ("scripted/obedient", {}, []),
+    ],
+)
+def test_a_plan_warns_of_word_lists_that_read_a_models_summaries(
+    model: str, given: dict[str, Any], titles: list[str]
+) -> None:
+    asked = (DECAY, "Survival predicts", "Pinning holds")
+    made = draft(model, PRESETS["smoke"], "smoke", asked, **given)
+    lines = plan(made, PRESETS["smoke"])
+    made = made.model_copy(update={"planned": tuple(line.planned for line in lines)})
+    (warned,) = [
+        line for line in text(made, lines, PRESETS["smoke"]).splitlines() if line[:2] == "! "
+    ] or [""]
+    assert all(title in warned for title in titles)
+    assert bool(warned) is bool(titles)
+    assert DECAY not in warned
+
+
 def test_what_is_read_from_a_cache_costs_its_own_price() -> None:
     price = {"input": 3.0, "output": 15.0, "input_cache_read": 0.3}
     usage = {"input_tokens": 10**6, "input_tokens_cache_read": 10**6, "output_tokens": 10**5}
