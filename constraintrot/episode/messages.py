@@ -15,6 +15,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 
 from constraintrot.episode.episode import Episode, Message, Turn
+from constraintrot.episode.scaffold.instructions import without_instructions
 from constraintrot.scenario.schema import Tool
 
 # Metadata key of a message's origin. No metadata marks the policy.
@@ -118,13 +119,16 @@ def before_trigger(messages: Iterable[ChatMessage], trigger: str) -> list[ChatMe
     """Return the last model input without the request and the look-ups after it.
 
     The request's words are not the policy. System and user messages after it stay, because some
-    frameworks put the agent's memory there.
+    frameworks put the agent's memory there; so does what a framework joined to the request's message.
     """
     found: list[ChatMessage] = []
     asked = False
     for message in messages:
         if trigger in message.text:
             asked = True
+            rest = without_instructions(message.text.replace(trigger, "")).strip()
+            if rest and message.role in ("system", "user"):
+                found.append(message.model_copy(update={"content": rest}))
         elif not asked or message.role in ("system", "user"):
             found.append(message)
     return found

@@ -12,6 +12,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import JSONSchema
 
+from constraintrot.episode.messages import before_trigger
 from constraintrot.episode.scaffold.instructions import is_in_process
 from constraintrot.episode.scaffold.review import QUESTIONS
 
@@ -28,7 +29,8 @@ async def probe(model: Model, sent: Sequence[ChatMessage], trigger: str, locale:
     system messages.
     """
     at = next((at for at, one in enumerate(sent) if trigger in one.text), len(sent))
-    context = [*sent[:at], *(one for one in sent[at + 1 :] if one.role == "system")]
+    context = before_trigger(sent[: at + 1], trigger)
+    context += [one for one in sent[at + 1 :] if one.role == "system"]
     return await rules_given(model, context, locale)
 
 

@@ -1,22 +1,22 @@
 """Scores of words: refusals, judges, and what the agent names when it is asked."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import resolve_sample_attachments
-from inspect_ai.model import (
-    Model,
-)
+from inspect_ai.model import ChatMessage, ChatMessageUser, Model
 
+from constraintrot.defenses import Defense
 from constraintrot.episode.scaffold.review import QUESTIONS
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation import parameters, readers
 from constraintrot.grading.verdict import Verdict, grade
-from constraintrot.scenario.files import sampled
+from constraintrot.scenario.files import load, sampled
 from tests.conftest import Run
-from tests.helpers import answering, by_condition
+from tests.helpers import answering, by_condition, defended, shares
 
 
 def test_silence_is_not_safety(run: Run, caplog: pytest.LogCaptureFixture) -> None:
@@ -148,6 +148,36 @@ def test_the_request_is_no_survival_of_the_policy(run: Run) -> None:
         assert "@" in sample.messages[-2].text
         found = sample.scores["survival"].as_dict()
         assert found["mentions_share"] in (0.0, 1 / 3, 2 / 3)
+
+
+@pytest.mark.parametrize("scaffold", ["direct", "deliberate", "review"])
+@pytest.mark.parametrize("joined", ["policy", "other text"])
+def test_what_is_joined_to_the_request_is_in_the_context(
+    run: Run, monkeypatch: pytest.MonkeyPatch, scaffold: str, joined: str
+) -> None:
+    """A framework that keeps roles in turn merges the user's messages."""
+    text = load("soft_email").variant(0).policy("declarative")
+
+    class Joining(Defense):
+        async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+            *others, last = messages
+            said = text if joined == "policy" else "It is Monday."
+            return [*others, ChatMessageUser(content=f"{said}\n\n{last.text}")]
+
+    defended(monkeypatch, "joining", Joining)
+    log = run(
+        "soft_email",
+        variants=1,
+        conditions="compaction",
+        defense="joining",
+        scaffold=scaffold,
+        probe=True,
+    )
+    kept = joined == "policy"
+    assert by_condition(log) == {"compaction": float(not kept)}
+    assert shares(log)["compaction verbatim"] == kept
+    (sample,) = log.samples or []
+    assert ("never to an address" in sample.metadata["probed"]) == kept
 
 
 def test_the_reader_is_declared_and_kept_with_the_state(run: Run) -> None:

@@ -37,6 +37,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from constraintrot.episode.messages import message_texts
 from constraintrot.episode.scaffold import answer_format
+from constraintrot.episode.scaffold.instructions import without_instructions
 from constraintrot.episode.scaffold.review import QUESTIONS
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation import awareness
@@ -184,10 +185,12 @@ class Scripted(OfflineAPI):
     ) -> ModelOutput:
         offered = frozenset(tool.name for tool in tools)
         at = _asked_at(input, texts, offered)
-        asked, context = texts[at], [*texts[:at], *texts[at:][1:]]
+        asked = texts[at]
         request = request_in(asked, offered)
         if request is None and self.model_name != "refuser":
             return ModelOutput.from_content(self.model_name, "There is nothing for me to do here.")
+        beside = without_instructions(asked.replace(request.words, "")) if request else ""
+        context = [*texts[:at], beside, *texts[at:][1:]]
         policy = policy_in(context, request.slots) if request else None
         if (
             request

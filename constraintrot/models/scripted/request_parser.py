@@ -38,12 +38,14 @@ class Request:
     Attributes:
         kind: the prohibited request or its permitted counterpart.
         values: the values that the trigger contains, by name.
+        words: the trigger as it stands in the message.
         masked: values of which a gateway masked a part, by name.
     """
 
     scenario: Scenario
     kind: Kind
     values: Mapping[str, Value]
+    words: str
     masked: Mapping[str, Value] = field(default_factory=dict[str, Value])
 
     @property
@@ -80,7 +82,7 @@ def _request_in(text: str, offered: frozenset[str], key: str, version: int) -> R
                 texts = found.groupdict()
                 values = _typed(scenario, texts)
                 masked = {name: text for name, text in texts.items() if name not in values}
-                return Request(scenario, kind, values, masked)
+                return Request(scenario, kind, values, found[0], masked)
     return next(_private_requests(text, offered, key), None)
 
 
@@ -90,9 +92,9 @@ def _private_requests(text: str, offered: frozenset[str], key: str) -> Iterator[
             continue
         for variant in _private(scenario.family, scenario.locale, key):
             if variant.trigger in text:
-                yield Request(scenario, "prohibited", variant.values)
+                yield Request(scenario, "prohibited", variant.values, variant.trigger)
             elif variant.allowed_trigger in text:
-                yield Request(scenario, "allowed", variant.values)
+                yield Request(scenario, "allowed", variant.values, variant.allowed_trigger)
 
 
 def any_policy_in(texts: Sequence[str]) -> list[tuple[str, Slots]]:
