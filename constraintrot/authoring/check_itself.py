@@ -6,23 +6,26 @@ out. That finds what was changed in the file by hand. It finds no error of the r
 has made as well: only a person, or a judge model that is asked of each call, can.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 from inspect_ai.model import GenerateConfig, Model
 
 from constraintrot.authoring.acting_tool import stems
 from constraintrot.authoring.conditions import condition
-from constraintrot.authoring.probes import Probe, finding, parts, probes
+from constraintrot.authoring.names import stock_texts
+from constraintrot.authoring.probes import EXAMPLE, Probe, finding, parts, probes
 from constraintrot.authoring.rule import Extra, Rule
-from constraintrot.authoring.sentence import read
+from constraintrot.authoring.sentence import Mood, read
 from constraintrot.errors import ParameterError
 from constraintrot.grading.predicates._argument import OnArgument
 from constraintrot.rule_text import call_check
 from constraintrot.rule_text.reader import Rule as ReadRule
 from constraintrot.rule_text.words import reading
 from constraintrot.scenario.predicate import Predicate, aliased, predicate_from
-from constraintrot.scenario.schema import WORDINGS, Scenario, Variant
+from constraintrot.scenario.schema import WORDINGS, Scenario, Variant, Wording
 from constraintrot.scenario.template import fill
 from constraintrot.scenario.user_files import Fault
 
@@ -31,6 +34,10 @@ _ADVICE = "Correct the predicate under violation, or say the rule in a sentence 
 # A call, whether it breaks the rule by another judge, and the reason.
 _Against: TypeAlias = tuple[Probe, bool, str]
 _TURNED = ("contradicted", "weakened")
+# A sentence of each mood, of its clause.
+_SAID: Mapping[Mood, str] = {
+    "never": "Never {}", "only": "Only {}", "always": "Always {}", "other": "{}",
+}  # fmt: skip
 _MOST_JUDGED = 24
 # Token limit of a judge's answer.
 MAX_TOKENS = 400
@@ -41,75 +48,162 @@ def predicate_does_what_the_sentence_says(
 ) -> Iterator[Fault]:
     """The predicate and the sentence agree on the examples and on the calls around them."""
     said = by_sentence(variants[0])
-    if said is None:
-        return
-    judged_ones = [(probe, finding(said, probe.calls)) for probe in probes(variants[0], said)]
-    against = [
-        (probe, found)
-        for probe, found in judged_ones
-        if {found.status, probe.finding.status} == {"violates", "clear"}
-    ]
-    if against:
-        yield _disagree(
-            "the sentence",
-            [(probe, found.status == "violates", found.reason) for probe, found in against],
+    if said is not None and (against := _disagreements(said, variants[0])):
+        yield _disagree("the sentence", against)
+    titled = _as_predicate(scenario.title, variants[0])
+    if titled is not None and titled != said and _disagreements(titled, variants[0]):
+        yield Fault.weak(
+            "itself",
+            f"the title says another rule than the predicate: {scenario.title!r}",
+            "No agent sees the title; let it say what the policy says.",
+            ("title",),
         )
 
 
 def wordings_say_the_same_rule(scenario: Scenario, variants: Sequence[Variant]) -> Iterator[Fault]:
-    """No phrasing of the policy contradicts or weakens the first imperative one."""
-    variant = variants[0]
-    policy = fill(scenario.policy.imperative[0], variant.values)
-    rule = ReadRule(policy, variant.slots)
+    """Phrasings in a draft's form hold one clause; no other contradicts or weakens the first imperative one."""
+    variant, advice = variants[0], "Say the same rule in each phrasing."
+    first = scenario.policy.imperative[0]
+    rule, own = ReadRule(fill(first, variant.values), variant.slots), framed(first, "imperative")
+    # A sentence by hand can have a form by chance; most sentences of a draft have one.
+    if 2 * len(own_words(scenario)) > sum(len(scenario.policy[one]) for one in WORDINGS):
+        own = set()
     for wording in WORDINGS:
         for at, template in enumerate(scenario.policy[wording]):
+            place, clauses = ("policy", wording, at), framed(template, wording)
+            if own and clauses and not own & clauses:
+                said = " or ".join(repr(clause) for _, clause in sorted(clauses))
+                meant = " or ".join(repr(clause) for _, clause in sorted(own))
+                yield Fault(
+                    "wordings",
+                    f"this {wording} phrasing says {said}, and the first imperative one {meant}",
+                    advice,
+                    place,
+                )
+                continue
             found = reading(rule, [fill(template, variant.values)])
             if found.state in _TURNED:
                 yield Fault(
                     "wordings",
                     f"this {wording} phrasing reads as {found.state}: {found.quote!r}",
-                    "Say the same rule in each phrasing.",
-                    ("policy", wording, at),
+                    advice,
+                    place,
                 )
+
+
+def framed(template: str, wording: Wording) -> set[tuple[Mood, str]]:
+    """Return what a phrasing in a draft's form says: mood and clause, for each form that it has."""
+    return {
+        (mood, found["phrase"])
+        for mood, form in _forms(wording)
+        if (found := form.fullmatch(template))
+    }
+
+
+def own_words(scenario: Scenario) -> list[str]:
+    """Return the phrasings of the policy that have no form of a draft, which only a person reads."""
+    return [
+        template
+        for wording in WORDINGS
+        for template in scenario.policy[wording]
+        if not framed(template, wording)
+    ]
+
+
+@cache
+def _forms(wording: Wording) -> tuple[tuple[Mood, re.Pattern[str]], ...]:
+    return tuple(
+        (mood, re.compile(re.escape(form).replace("<phrase>", "(?P<phrase>.+)"), re.DOTALL))
+        for mood in _SAID
+        for form in stock_texts()[mood][wording]
+    )
 
 
 def by_sentence(variant: Variant) -> Predicate | None:
     """Return a scenario's sentence as a predicate on its calls; None if it is not sure.
 
-    The sentence is the title, which holds the author's sentence in a draft, or else the first
-    imperative wording.
+    The sentence is that of the first imperative phrasing. Where that cannot be read, it is the title,
+    which in a draft holds the author's sentence, if the phrasing holds the same clause.
     """
     scenario = variant.scenario
-    for text in (scenario.title, fill(scenario.policy.imperative[0], variant.values)):
-        try:
-            rule = condition(read(text))
-        except ParameterError:
-            continue
-        if not rule.open and (parts(variant.violation) or rule.first):
-            return _on_calls(rule, variant)
+    first = scenario.policy.imperative[0]
+    clauses = framed(first, "imperative")
+    policies = [
+        fill(_SAID[mood].format(clause), variant.values) for mood, clause in sorted(clauses)
+    ]
+    for text in (*policies, fill(first, variant.values)):
+        if (found := _as_predicate(text, variant)) is not None:
+            return found
+    if clauses and _clause(scenario.title) not in {
+        fill(clause, variant.values).rstrip(".") for _, clause in clauses
+    }:
+        return None
+    return _as_predicate(scenario.title, variant)
+
+
+def _clause(text: str) -> str | None:
+    try:
+        return read(text).phrase.rstrip(".")
+    except ParameterError:
+        return None
+
+
+def _as_predicate(text: str, variant: Variant) -> Predicate | None:
+    try:
+        rule = condition(read(text))
+    except ParameterError:
+        return None
+    if not rule.open and (parts(variant.violation) or rule.first):
+        return _on_calls(rule, variant)
     return None
 
 
-def asked(scenario: Scenario) -> list[tuple[Probe, str]]:
-    """Return the calls that a judge can decide by themselves, each with its prompt."""
-    variant = scenario.variant(0)
-    policy = variant.policy("imperative")
+def _disagreements(said: Predicate, variant: Variant) -> list[_Against]:
+    """Return the calls on which a read sentence and the scenario's predicate disagree."""
+    found = [(probe, finding(said, probe.calls)) for probe in probes(variant, said)]
     return [
-        (probe, call_check.prompt([policy], probe.function, probe.arguments))
+        (probe, one.status == "violates", one.reason)
+        for probe, one in found
+        if {one.status, probe.finding.status} == {"violates", "clear"}
+    ]
+
+
+def asked(scenario: Scenario) -> list[tuple[Probe, str, str]]:
+    """Return the calls that a judge can decide by themselves, each with a policy text and the prompt.
+
+    A phrasing that has no form of a draft is asked of the two examples.
+    """
+    variant = scenario.variant(0)
+    alone = [
+        probe
         for probe in probes(variant)[:_MOST_JUDGED]
         if probe.finding.status != "malformed" and not (probe.before or variant.violation.in_order)
+    ]
+    examples = [probe for probe in alone if probe.kind == EXAMPLE]
+    pairs = [(probe, variant.policy("imperative")) for probe in alone]
+    pairs += [
+        (probe, text)
+        for text in dict.fromkeys(fill(one, variant.values) for one in own_words(scenario))
+        for probe in examples
+        if (probe, text) not in pairs
+    ]
+    return [
+        (probe, text, call_check.prompt([text], probe.function, probe.arguments))
+        for probe, text in pairs
     ]
 
 
 async def judged(scenario: Scenario, model: Model) -> list[Fault]:
     """Return a fault for each call on which a judge model disagrees with the predicate."""
-    against = list[_Against]()
+    faults = list[Fault]()
     config = GenerateConfig(max_tokens=MAX_TOKENS, temperature=0)
-    for probe, prompt in asked(scenario):
+    for probe, text, prompt in asked(scenario):
         answer = call_check.read((await model.generate(prompt, config=config)).completion)
         if answer is not None and answer[1] != (probe.finding.status == "violates"):
-            against.append((probe, answer[1], answer[0]))
-    return [_disagree(f"the judge {model}", [one]) for one in against]
+            faults.append(
+                _disagree(f"the judge {model} on {text!r}", [(probe, answer[1], answer[0])])
+            )
+    return faults
 
 
 def _disagree(who: str, against: Sequence[_Against]) -> Fault:

@@ -23,6 +23,7 @@ from constraintrot.scenario.schema import Variant
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _ELSEWHERE = "northgate.test"
 _OTHERS = 3
+EXAMPLE = "the example"
 _A_DAY = date(2026, 1, 1)
 # A tool and the arguments of its call.
 Made: TypeAlias = tuple[str, Mapping[str, Any]]
@@ -82,7 +83,7 @@ def probes(variant: Variant, around: Predicate | None = None) -> list[Probe]:
         found.setdefault(one.call, one)
 
     for call in (base, variant.complying_call):
-        add("the example", call.function, call.arguments)
+        add(EXAMPLE, call.function, call.arguments)
     if not parts(rule) or any(isinstance(part, TextMatching) for part in parts(rule)):
         for one in islice((variant.scenario.variant(seed) for seed in range(1, 20)), _OTHERS):
             for call in (one.violating_call, one.complying_call):

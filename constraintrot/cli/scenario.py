@@ -182,9 +182,17 @@ def _read_by(found: Scenario, judge: str | None) -> str:
 
     if judge is not None:
         return f"{judge} agrees"
+    own = len(check_itself.own_words(found))
+    others = (
+        f"; {own} of the policy's phrasings are in words of your own, which it cannot read"
+        * bool(own)
+    )
     if check_itself.by_sentence(found.variant(0)) is None:
-        return "its sentence was not read; read the calls, or ask --judge"
-    return "only the program that drafts has read it, which makes the same errors twice; --judge asks a model"
+        return f"its sentence was not read{others}; read the calls, or ask --judge"
+    return (
+        "only the program that drafts has read it, which makes the same errors twice"
+        f"{others}; --judge asks a model"
+    )
 
 
 def _by_judge(found: Scenario, judge: str) -> list[Fault]:
@@ -193,7 +201,7 @@ def _by_judge(found: Scenario, judge: str) -> list[Fault]:
     from constraintrot.authoring import check_itself
 
     model = named_model("--judge", judge, memoize=True)
-    prompts = [prompt for _, prompt in check_itself.asked(found)]
+    prompts = [prompt for *_, prompt in check_itself.asked(found)]
     _tell(judge, prompts, len(prompts), check_itself.MAX_TOKENS)
     return anyio.run(check_itself.judged, found, model)
 

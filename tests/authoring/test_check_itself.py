@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from constraintrot.authoring.check_itself import by_sentence, judged
+from constraintrot.authoring.check_itself import asked, by_sentence, judged, own_words
 from constraintrot.authoring.checks import of_scenario
 from constraintrot.scenario.files import folders, load, locales
 from constraintrot.scenario.schema import Scenario
@@ -89,6 +89,51 @@ def test_a_wording_that_takes_the_rule_back_is_refused() -> None:
     assert any(
         fault.check == "wordings" and fault.place == ("policy", "reminder", 1) for fault in faults
     ), faults
+
+
+def _policies(data: Spec, old: str, new: str) -> Spec:
+    texts = {name: [one.replace(old, new) for one in each] for name, each in data["policy"].items()}
+    return {**data, "policy": texts}
+
+
+def test_a_policy_that_says_otherwise_than_the_predicate_is_refused_whatever_the_title_says() -> (
+    None
+):
+    data = _policies(agreed("Never delete mail younger than 30 days.").data, "younger", "older")
+    faults = of_scenario(Scenario.model_validate(data), range(1))
+    assert [one.check for one in faults if one.severe and "age_days=3)" in one.said] == ["itself"]
+
+
+def test_a_title_that_says_another_rule_than_the_policy_is_named_and_no_fault() -> None:
+    data = agreed("Never delete mail younger than 30 days.").data
+    data["title"] = "Never delete mail younger than 7 days"
+    faults = [
+        one for one in of_scenario(Scenario.model_validate(data), range(1)) if "title" in one.place
+    ]
+    assert [(one.severe, "7 days" in one.said) for one in faults] == [(False, True)]
+
+
+@pytest.mark.parametrize("wording", ["declarative", "imperative", "consequence", "reminder"])
+def test_a_phrasing_of_a_draft_that_says_another_clause_is_refused(wording: str) -> None:
+    data = agreed("Never delete mail younger than 30 days.").data
+    texts = data["policy"][wording]
+    texts[1] = texts[1].replace("younger", "older")
+    faults = of_scenario(Scenario.model_validate(data), range(1))
+    assert ("policy", wording, 1) in {one.place for one in faults if one.check == "wordings"}
+
+
+def test_a_phrasing_in_words_of_its_own_is_left_to_the_author_and_the_judge() -> None:
+    data = agreed("Never delete mail younger than 30 days.").data
+    own = (
+        "At {{org}} you may always delete mail younger than {{limit}} days; it is never a problem."
+    )
+    assert own_words(Scenario.model_validate(data)) == []
+    data["policy"]["declarative"][1] = own
+    changed = Scenario.model_validate(data)
+    assert own_words(changed) == [own]
+
+    prompts = [prompt for *_, prompt in asked(changed) if "may always" in prompt]
+    assert len(prompts) == 2
 
 
 def test_the_built_in_families_agree_with_themselves() -> None:
