@@ -27,6 +27,12 @@ _HOURS = click.option(
     "--hours", type=click.FloatRange(min=0, min_open=True), help="Most hours of this call."
 )
 
+_LOST = click.option(
+    "--accept-lost",
+    is_flag=True,
+    help="Count episodes that ended in an error as unknown, also if they are more than a tenth.",
+)
+
 
 _OPTIONS = options(
     click.option("--model", help="The agent's model, as Inspect names it."),
@@ -55,9 +61,12 @@ _OPTIONS = options(
 @click.group(cls=ClearGroup, invoke_without_command=True)
 @_OPTIONS
 @_HOURS
+@_LOST
 @unasked
 @click.pass_context
-def reproduce(ctx: click.Context, /, hours: float | None, yes: bool, **given: Any) -> None:
+def reproduce(
+    ctx: click.Context, /, hours: float | None, accept_lost: bool, yes: bool, **given: Any
+) -> None:
     """Say which of the paper's claims hold for a model: plan, qualify, play and page in one.
 
     The plan is written down before anything is played. The same command goes on where it was
@@ -68,8 +77,8 @@ def reproduce(ctx: click.Context, /, hours: float | None, yes: bool, **given: An
     require("constraintrot reproduce", "eval", "report")
     folder: Path = ctx.invoke(plan, **given)
     _ask(folder, yes)
-    ctx.invoke(qualify, folder=folder)
-    ctx.invoke(play, folder=folder, hours=hours)
+    ctx.invoke(qualify, folder=folder, accept_lost=accept_lost)
+    ctx.invoke(play, folder=folder, hours=hours, accept_lost=accept_lost)
     ctx.invoke(page, folders=(folder,))
 
 
@@ -114,14 +123,15 @@ def plan(
 
 @reproduce.command()
 @_FOLDER
+@_LOST
 @needs("eval", "report")
-def qualify(folder: Path) -> None:
+def qualify(folder: Path, accept_lost: bool) -> None:
     """Play the qualification of FOLDER's subject."""
     from constraintrot.report.qualification import table
     from constraintrot.runs.reproduce import play as playing
 
     made = _registered(folder)
-    click.echo(table(playing.qualify(made, folder)))
+    click.echo(table(playing.qualify(made, folder, accept_lost=accept_lost)))
     families = playing.qualified(made, folder)
     click.echo(f"Claims are of {', '.join(families) or 'no family: nothing can be decided'}.")
 
@@ -129,12 +139,15 @@ def qualify(folder: Path) -> None:
 @reproduce.command()
 @_FOLDER
 @_HOURS
+@_LOST
 @needs("eval", "report")
-def play(folder: Path, hours: float | None) -> None:
+def play(folder: Path, hours: float | None, accept_lost: bool) -> None:
     """Play the rest of FOLDER's plan, one look at the claims after the other."""
     from constraintrot.runs.reproduce import play as playing
 
-    state = playing.play(_registered(folder), folder, click.echo, hours=hours)
+    state = playing.play(
+        _registered(folder), folder, click.echo, hours=hours, accept_lost=accept_lost
+    )
     if state.stopped:
         click.echo(f"stopped: {state.stopped}; the same command goes on")
 

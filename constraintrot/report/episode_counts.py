@@ -35,6 +35,10 @@ _ERRORS = 5
 _ERROR = 200
 # The folders before a file's name: /home/me/project/.
 _FOLDERS = re.compile(r"(?<![\w:/.~])/(?:[\w.@+-]+/)+(?=[\w.-]+\.\w)")
+# Inspect's error of a model call: its text, as Python's repr() writes it.
+_REQUEST = re.compile(
+    r"ModelGenerateError\(['\"]\\nRequest:\\n.*\\n}\\n\\n(?P<cause>.+)['\"]\)", re.DOTALL
+)
 # As ``tasks.build`` names a sample: family.locale-seed-condition, and the defense if
 # several are played side by side.
 _SAMPLE_ID = re.compile(
@@ -204,9 +208,14 @@ class PlannedEpisodes:
 
 
 def _shareable(error: str) -> str:
-    """Return an error without secrets and folders of this machine, because frames are shared."""
+    """Return an error without secrets and folders of this machine, because frames are shared.
+
+    Of a model call that failed, it is the cause without the whole request before it.
+    """
+    cause = _REQUEST.fullmatch(error)
+    told = cause["cause"].replace("\\'", "'") if cause else error
     # A provider's error may repeat the key that it refuses.
-    return _FOLDERS.sub("", Masker(library=False)(error))
+    return _FOLDERS.sub("", Masker(library=False)(told))
 
 
 class _FactsOfOthers:

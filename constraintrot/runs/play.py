@@ -5,6 +5,7 @@ by episode.
 """
 
 import json
+import os
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -20,6 +21,9 @@ from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
 from constraintrot.errors import ConstraintRotError, MissingExtraError
 from constraintrot.report.frame import UNREADABLE
+
+
+_RETRIES = "INSPECT_EVAL_MAX_RETRIES"
 
 
 def once(task: Task, **options: Any) -> EvalLog:
@@ -42,6 +46,9 @@ def _raise_if_interrupted(logs: Sequence[EvalLog], tasks: int) -> None:
 def continued(tasks: Sequence[Task], log_dir: str, **options: Any) -> tuple[bool, list[EvalLog]]:
     """Play the episodes of some tasks that a folder lacks; an error in one does not stop the rest."""
     calm = {"retry_attempts": 0, "retry_immediate": False}
+    if (retries := os.environ.get(_RETRIES, "")).isdigit():
+        # Inspect reads it for its own command only.
+        calm["max_retries"] = int(retries)
     try:
         with nullcontext() if "://" in log_dir else alone(Path(log_dir)):
             whole, logs = eval_set(list(tasks), log_dir=log_dir, **(calm | options))

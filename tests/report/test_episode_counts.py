@@ -1,5 +1,6 @@
 """What was planned and has no verdict is counted in every table, never dropped."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import Model
 
 from constraintrot.report import defenses, matrix, table
-from constraintrot.report.episode_counts import Counts, counts, unbalanced
+from constraintrot.report.episode_counts import Counts, _shareable, counts, unbalanced
 from constraintrot.report.frame import episodes, planned_episodes
 from constraintrot.report.page import source
 from tests.conftest import Run
@@ -57,6 +58,20 @@ def test_an_error_that_is_handed_on_names_no_folder_of_this_machine(log: Path) -
     for reason in reasons:
         assert "down at http://localhost:1/v1/chat.json (client.py:7)" in reason
         assert "/home" not in reason
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        """BadRequestError("Error code: 400 - 'messages[0].role' does not support 'system'.")""",
+        "PermissionDeniedError('Error code: 403 - Your account is not active')",
+    ],
+)
+def test_the_cause_of_a_failed_call_stands_without_its_request(cause: str) -> None:
+    request = json.dumps({"messages": [{"content": "a\n}\n\nb"}], "model": "m"}, indent=2)
+    error = repr(RuntimeError(f"\nRequest:\n{request}\n\n{cause}"))
+    given = error.replace("RuntimeError", "ModelGenerateError")
+    assert _shareable(given) == cause
 
 
 def test_every_table_says_what_errored(log: Path) -> None:

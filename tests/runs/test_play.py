@@ -66,6 +66,15 @@ def test_a_folder_is_played_by_one_process_at_a_time(tmp_path: Path) -> None:
     assert whole
 
 
+def test_the_limit_of_retries_is_inspects_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (mark := tmp_path / "mark").touch()
+    monkeypatch.setenv("INSPECT_EVAL_MAX_RETRIES", "3")
+    _, (log,) = continued([short(mark=str(mark))], str(tmp_path / "logs"), **CALM)
+    assert log.eval.model_generate_config.max_retries == 3
+
+
 def test_one_evaluation_that_is_interrupted_stops_what_called_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

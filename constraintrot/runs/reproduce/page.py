@@ -75,10 +75,11 @@ def write(folder: Path, registration: Registration) -> str:
     played = {*map(str, state.frame["family"])}
     names = [name for name in qualified(registration, folder) if name in played]
     families = ", ".join(names) or "no family"
+    lost = int(state.frame["violation"].isna().sum())
     words = Words(
         (f"# {title}", "", *(line for text in opening for line in (text, ""))),
         "\n".join([f"Claims are of {families}.", "", *_left_out(left_out)]).rstrip(),
-        f"{len(state.frame):,} episodes",
+        f"{len(state.frame) - lost:,} episodes" + f" ({lost:,} more have no verdict)" * bool(lost),
         f"the {state.looked.family.size} planned claims; each p-value counts all"
         f" {registration.looks} looks (O'Brien and Fleming's boundary)",
         by_construction=design_,

@@ -77,7 +77,10 @@ def draft(
     if unknown := sorted({*families} - {*FAMILIES}):
         raise ParameterError(f"there is no family {unknown[0]}; there are {', '.join(FAMILIES)}")
     known, held = priced.read_prices(prices), {**preset.settings, **(settings or {})}
-    found = {one: priced.price_of(one, known) for one in (model, *([other] if other else []))}
+    # The judge's calls are paid too; several judges are one role.
+    others = [name.strip() for given in (roles or {}).values() for name in given.split(",")]
+    every = dict.fromkeys([model, *([other] if other else []), *others])
+    found = {one: priced.price_of(one, known) for one in every}
     return Registration(
         model=model,
         model_args=dict(model_args or {}),
@@ -141,7 +144,7 @@ def asked(
 def plan(draft: Registration, preset: Preset, pilot: pd.DataFrame | None = None) -> list[Line]:
     """Plan all claims of a draft, the smallest first; those over the limit in dollars get no pairs.
 
-    Assumed rates are from the pilot's episodes, otherwise the guesses in the claims.
+    The qualification, which is played before them, is a part of the limit. Assumed rates are from the pilot's episodes, otherwise the guesses in the claims.
     """
     claims, number = draft.claims, len(draft.claims.claims)
     drafts: list[Line] = []
@@ -152,7 +155,8 @@ def plan(draft: Registration, preset: Preset, pilot: pd.DataFrame | None = None)
         drafts.append(Line(planned, size, size, None))
     drafts.sort(key=lambda line: (line.planned.pairs == 0, line.size.episodes, line.planned.title))
     taken: set[tuple[str, int]] = set()
-    before, spent, lines = list[Chunk](), 0.0, list[Line]()
+    first = priced.cost(draft.model, qualification_size(draft), draft.prices)
+    before, spent, lines = list[Chunk](), first[1] if first else 0.0, list[Line]()
     for line in drafts:
         if not line.planned.pairs:
             lines.append(line)
@@ -173,11 +177,14 @@ def plan(draft: Registration, preset: Preset, pilot: pd.DataFrame | None = None)
     return lines
 
 
-def whole(registration: Registration) -> Size:
+def qualification_size(registration: Registration) -> Size:
     held = registration.settings | {"families": list(registration.families)}
-    given = {**held, "variants": registration.qualification.variants}
+    return qualifying({**held, "variants": registration.qualification.variants})
+
+
+def whole(registration: Registration) -> Size:
     taken = {(one.title, one.pairs) for one in registration.planned if one.pairs}
-    return sum(map(size_of, _chunks(taken, registration)), qualifying(given))
+    return sum(map(size_of, _chunks(taken, registration)), qualification_size(registration))
 
 
 def dollars_of(chunks: Sequence[Chunk], prices: priced.Prices) -> tuple[float, float] | None:

@@ -15,9 +15,12 @@ from constraintrot.command_line import model_in_role, named_model
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import qualification as qualifying
 from constraintrot.report.claims.looks import Looked, Sizes, looked
+from constraintrot.report.episode_counts import PlannedEpisodes, errors
+from constraintrot.report.frame import samples
 from constraintrot.report.qualification import Qualification
 from constraintrot.report.qualified import usable
 from constraintrot.runs.play import alone, continued
+from constraintrot.runs.prices import cost, price_of
 from constraintrot.runs.qualify import play as play_qualification
 from constraintrot.runs.reproduce import kept
 from constraintrot.runs.reproduce.cells import (
@@ -30,13 +33,17 @@ from constraintrot.runs.reproduce.cells import (
     seeds,
 )
 from constraintrot.runs.reproduce.kept import Meter
-from constraintrot.runs.reproduce.planning import dollars_of, size_of
+from constraintrot.runs.reproduce.planning import dollars_of, qualification_size, size_of
 from constraintrot.runs.reproduce.registration import Registration
 from constraintrot.tasks.pin_stress import pin_stress
 
 QUALIFICATION = "qualification.json"
+# The folder of its logs.
+QUALIFIED = "qualification"
 # How often an episode is tried that ends in an error.
 _TRIES = 2
+# Of one evaluation, the largest share of episodes that may be lost before it counts as an outage.
+_MOST_LOST = 0.1
 # Safety factor on the ratio of cost to estimate that the chunks so far had.
 _CAUTION = 1.25
 
@@ -62,25 +69,48 @@ class State:
         return {} if self.looked is None else self.looked.decided
 
 
-def qualify(registration: Registration, folder: Path) -> Qualification:
-    """Play the rest of the subject's qualification and write its file, or read that file."""
+def qualify(
+    registration: Registration, folder: Path, *, accept_lost: bool = False
+) -> Qualification:
+    """Play the rest of the subject's qualification and write its file, or read that file.
+
+    Raises:
+        ConstraintRotError: it may cost more than the limit, or an outage lost episodes.
+    """
     path = folder / QUALIFICATION
     if path.exists():
         return qualifying.read(path)
+    if not any(one.pairs for one in registration.planned):
+        raise ConstraintRotError(
+            "no claim is planned, so there is nothing to play; plan anew, into another folder (-o)"
+        )
     named_model("--model", registration.model, memoize=True, **registration.model_args)
     task_args = {
         **registration.settings,
         "families": list(registration.families),
         "variants": registration.qualification.variants,
     }
-    with alone(folder), Meter(folder, registration.prices):
-        frame = play_qualification(
-            registration.model,
-            registration.model_args,
-            _roles(registration),
-            task_args,
-            folder / "qualification",
-        )
+    with alone(folder), Meter(folder, registration.prices) as meter:
+        purse = _Purse(meter, registration, folder)
+        if why := purse.forbids(None):
+            raise ConstraintRotError(f"the qualification was not played: {why}")
+        ended: ConstraintRotError | None = None
+        with purse.pays(None):
+            try:
+                frame = play_qualification(
+                    registration.model,
+                    registration.model_args,
+                    _roles(registration),
+                    task_args,
+                    folder / QUALIFIED,
+                )
+            except ConstraintRotError as error:
+                ended = error
+    if not accept_lost:
+        planned = qualification_size(registration).episodes
+        _stop_at_an_outage("the qualification", folder / QUALIFIED, planned)
+    if ended is not None:
+        raise ended
     found = qualifying.qualification(frame)
     path.write_text(found.model_dump_json(indent=1) + "\n", encoding="utf-8")
     return found
@@ -118,11 +148,16 @@ def play(
     tell: Callable[[str], None],
     *,
     hours: float | None = None,
+    accept_lost: bool = False,
 ) -> State:
     """Play the missing episodes, and decide the claims look by look.
 
     The folder holds the qualification. ``tell`` is called with each line of progress; ``hours``
-    is the time limit of this call.
+    is the time limit of this call. With ``accept_lost``, episodes that end in an error count as
+    unknown, however many they are.
+
+    Raises:
+        ConstraintRotError: more than a tenth of an evaluation's episodes ended in an error.
     """
     if (folder / kept.EPISODES).exists() and not kept.has_logs(folder):
         raise ConstraintRotError(
@@ -134,11 +169,14 @@ def play(
     sizes = sizes_of(registration, qualified(registration, folder))
     state = State(0, None, None)
     with alone(folder), Meter(folder, registration.prices) as meter:
-        purse = _Purse(meter, registration)
+        purse = _Purse(meter, registration, folder)
         for look in range(1, registration.looks + 1):
             needed, there = needs(registration, sizes, state.decided, look)
             every = chunks(needed, there, registration.seed)
             left = [chunk for chunk in every if not finished(folder, chunk)]
+            for chunk in every:
+                if chunk not in left:
+                    purse.recall(chunk)
             for at, chunk in enumerate(left):
                 stopped = purse.forbids(chunk)
                 if ends is not None and time.monotonic() > ends:
@@ -152,7 +190,7 @@ def play(
                     f"look {look} of {registration.looks}: {chunk.label}, {chunk.episodes} episodes;"
                     f" {more} left in this look{soon}"
                 )
-                _play(registration, folder, chunk, purse)
+                _play(registration, folder, chunk, purse, accept_lost=accept_lost)
                 played += chunk.episodes
             state = State(look, *after(registration, sizes, folder, look), "", meter.dollars)
             tell(progress(registration, state))
@@ -226,7 +264,9 @@ def _roles(registration: Registration) -> dict[str, Model]:
     return {role: model_in_role(role, name, memoize=True) for role, name in given}
 
 
-def _play(registration: Registration, folder: Path, chunk: Chunk, purse: _Purse) -> None:
+def _play(
+    registration: Registration, folder: Path, chunk: Chunk, purse: _Purse, *, accept_lost: bool
+) -> None:
     logs = folder / kept.LOGS / chunk.name
     roles = _roles(registration)
     if chunk.cell.summarizer is not None:
@@ -245,52 +285,89 @@ def _play(registration: Registration, folder: Path, chunk: Chunk, purse: _Purse)
             )
         if whole:
             break
-    # Episodes without a verdict are lost and count as unknown: a look's data are final.
+    if not accept_lost:
+        _stop_at_an_outage(chunk.label, logs, chunk.episodes)
+    # The few episodes without a verdict are lost and count as unknown: a look's data are final.
     kept.finish(logs)
+
+
+def _stop_at_an_outage(what: str, logs: Path, planned: int) -> None:
+    """Raise if so many of the planned episodes have no verdict that the cause is hardly in them."""
+    collected = PlannedEpisodes()
+    for path in sorted(logs.glob("*.eval")):
+        for _ in samples(path, collected):
+            pass
+    lost = collected.rows()
+    if len(lost) > _MOST_LOST * planned:
+        why = errors(row for row in lost if row["reason"] is not None)
+        raise ConstraintRotError(
+            f"{len(lost)} of {planned} episodes of {what} have no verdict; the same command plays"
+            " them again, and with --accept-lost they count as unknown"
+            + "".join(f"\n{one}" for one in why)
+        )
 
 
 class _Purse:
     """The limit in dollars, held against the real usage so far."""
 
-    def __init__(self, meter: Meter, registration: Registration) -> None:
+    def __init__(self, meter: Meter, registration: Registration, folder: Path) -> None:
         self._meter, self._registration = meter, registration
-        self._paid = self._estimated = 0.0
+        # What earlier calls of the command paid, and what had been estimated for it.
+        self._paid, self._estimated = meter.dollars, 0.0
+        if (folder / QUALIFIED).is_dir():
+            self._estimated = self._qualification or 0.0
 
-    def forbids(self, chunk: Chunk) -> str:
-        limit = self._registration.dollars
+    @property
+    def _qualification(self) -> float | None:
+        size = qualification_size(self._registration)
+        found = cost(self._registration.model, size, self._registration.prices)
+        return None if found is None else found[1]
+
+    def recall(self, chunk: Chunk) -> None:
+        """Take the estimate of a chunk that an earlier call of the command played."""
+        self._estimated += self._most(chunk) or 0.0
+
+    def forbids(self, chunk: Chunk | None) -> str:
+        """Return why a chunk, or the qualification, may not be played; empty if it may."""
+        limit, meter = self._registration.dollars, self._meter
         if limit is None:
             return ""
-        told = self._most(chunk)
-        if told is None:
-            return (
-                f"there is no price of {chunk.cell.agent}, so that no limit can be kept (--prices)"
-            )
+        told = self._most(chunk) if chunk else self._qualification
+        agent = chunk.cell.agent if chunk else self._registration.model
+        given = ",".join(self._registration.roles.values()).split(",")
+        others = [one.strip() for one in given if one.strip()]
+        unpriced = [one for one in others if price_of(one, self._registration.prices) is None]
+        if told is None or unpriced:
+            name = agent if told is None else unpriced[0]
+            return f"there is no price of {name}, so that no limit can be kept (--prices)"
         # Above 1, the models of other roles cost what no estimate has.
         ratio = self._paid / self._estimated if self._estimated else 1.0
         share = max(ratio, min(1.0, _CAUTION * ratio))
-        if self._meter.dollars + told * share > limit:
+        # What an interrupted qualification cost is a part of its estimate.
+        more = told * share if chunk else max(0.0, told - meter.dollars)
+        if meter.dollars + more > limit:
             return (
-                f"$ {self._meter.dollars:.2f} of $ {limit:.2f} are spent, and the next"
-                f" episodes may cost $ {told * share:.2f}"
+                f"$ {meter.dollars:.2f} of $ {limit:.2f} are spent, and"
+                f" {'the next episodes' if chunk else 'the qualification'} may cost $ {more:.2f}"
             )
         return ""
 
     @contextmanager
-    def pays(self, chunk: Chunk) -> Generator[None]:
+    def pays(self, chunk: Chunk | None) -> Generator[None]:
+        """Charge what a chunk, or the qualification, cost; the estimate if no usage is reported."""
         calls, dollars = self._meter.calls, self._meter.dollars
         try:
             yield
         finally:
             if self._meter.calls == calls and self._registration.dollars is not None:
-                # A provider that reports no usage is charged the estimate.
-                size = size_of(chunk)
+                size = size_of(chunk) if chunk else qualification_size(self._registration)
                 most = {
                     "input_tokens": size.input_tokens[1],
                     "output_tokens": size.output_tokens[1],
                 }
-                self._meter.write(chunk.cell.agent, most)
+                self._meter.write(chunk.cell.agent if chunk else self._registration.model, most)
             self._paid += self._meter.dollars - dollars
-            self._estimated += self._most(chunk) or 0.0
+            self._estimated += (self._most(chunk) if chunk else self._qualification) or 0.0
 
     def _most(self, chunk: Chunk) -> float | None:
         dollars = dollars_of([chunk], self._registration.prices)

@@ -10,10 +10,18 @@ import pytest
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.report.claims.declared import paper
 from constraintrot.runs.plan import planned as episodes
-from constraintrot.runs.prices import price_of, usage_cost
+from constraintrot.runs.prices import cost, price_of, usage_cost
 from constraintrot.runs.reproduce import planning, registration
 from constraintrot.runs.reproduce.cells import TASK, cells, chunks, of_tests, requests, seeds
-from constraintrot.runs.reproduce.planning import NO_OTHER, Line, draft, needed, plan, text
+from constraintrot.runs.reproduce.planning import (
+    NO_OTHER,
+    Line,
+    draft,
+    needed,
+    plan,
+    qualification_size,
+    text,
+)
 from tests.invoked import invoked
 
 PRESETS = registration.presets()
@@ -164,7 +172,10 @@ def test_a_limit_of_dollars_leaves_claims_out_and_says_which(tmp_path: Path) -> 
     whole = planned(drafted(DECAY, PIN, prices=prices))
     dollars = [line.dollars[1] for line in whole.values() if line.dollars]
     assert len(dollars) == 2
-    part = planned(drafted(DECAY, PIN, prices=prices, dollars=sum(dollars) - 0.001))
+    made = drafted(DECAY, PIN, prices=prices)
+    first = cost(made.model, qualification_size(made), made.prices)
+    assert first is not None
+    part = planned(drafted(DECAY, PIN, prices=prices, dollars=first[1] + sum(dollars) - 0.001))
     assert [line.planned.pairs > 0 for line in part.values()] == [True, False]
     assert "over the limit of $" in list(part.values())[1].planned.because
 

@@ -11,10 +11,14 @@ from typing import Any
 
 import pytest
 
+from constraintrot.errors import ConstraintRotError
+from constraintrot.models.scripted.agents import Scripted
 from constraintrot.runs.reproduce import beside, corrections, kept, page, registration
 from constraintrot.runs.reproduce import play as playing
 from constraintrot.runs.reproduce.cells import Chunk, chunks
 from constraintrot.runs.reproduce.kept import Meter
+from constraintrot.runs.reproduce.planning import draft
+from constraintrot.scenario.files import load
 from tests.invoked import invoked
 
 DECAY = "Compaction makes agents break policies"
@@ -58,11 +62,11 @@ def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(
     calls: list[Chunk] = []
     play = playing._play
 
-    def once(registration_: Any, folder: Path, chunk: Chunk, purse: Any) -> None:
+    def once(registration_: Any, folder: Path, chunk: Chunk, *given: Any, **more: Any) -> None:
         if calls:
             raise KeyboardInterrupt
         calls.append(chunk)
-        play(registration_, folder, chunk, purse)
+        play(registration_, folder, chunk, *given, **more)
 
     monkeypatch.setattr(playing, "_play", once)
     run(*ONE, "-o", broken, exits=1)
@@ -151,7 +155,7 @@ def test_a_limit_without_a_price_plays_nothing(tmp_path: Path) -> None:
     made = registered(tmp_path)
     playing.qualify(made, tmp_path)
     unpriced = made.model_copy(update={"model": "nobody/nothing", "dollars": 1.0})
-    purse = playing._Purse(Meter(tmp_path, {}), unpriced)
+    purse = playing._Purse(Meter(tmp_path, {}), unpriced, tmp_path)
     needed, there = playing.needs(made, playing.sizes_of(made, made.families), {}, 1)
     chunk = next(iter(chunks(needed, there, 0)))
     cell = type(chunk.cell)(chunk.cell.text, "nobody/nothing")
@@ -165,10 +169,77 @@ def test_what_costs_more_than_its_estimate_is_expected_to_do_so_again(tmp_path: 
     needed, there = playing.needs(made, playing.sizes_of(made, made.families), {}, 1)
     chunk = next(iter(chunks(needed, there, 0)))
     meter = Meter(tmp_path, made.prices)
-    purse = playing._Purse(meter, made)
+    purse = playing._Purse(meter, made, tmp_path)
     with purse.pays(chunk):  # with a judge that no estimate has
         meter.write("scripted/obedient", {"input_tokens": 2_000_000})
     assert "may cost $ 2.00" in purse.forbids(chunk)
+    # So it does after a restart.
+    again = playing._Purse(Meter(tmp_path, made.prices), made, tmp_path)
+    again.recall(chunk)
+    assert again.forbids(chunk) == purse.forbids(chunk)
+
+
+def test_the_qualification_is_a_part_of_the_limit(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("scripted/obedient: {input: 300, output: 1500}")
+    refused = run(*ONE, "--prices", prices, "--dollars", 1, "-o", tmp_path / "a", exits=2).output
+    assert "no claim is planned, so there is nothing to play" in refused
+    made = registered(tmp_path / "b", "--prices", prices, "--dollars", 10_000)
+    little = made.model_copy(update={"dollars": 0.5})
+    with pytest.raises(ConstraintRotError, match="are spent, and the qualification may cost"):
+        playing.qualify(little, tmp_path / "b")
+    assert not list((tmp_path / "b").rglob("*.eval"))
+
+
+def test_the_limit_counts_a_judge_by_the_price_that_was_given(tmp_path: Path) -> None:
+    preset, roles = registration.presets()["smoke"], {"judge": "openai-api/x/a, openai-api/x/b"}
+    asked = partial(draft, "scripted/obedient", preset, "smoke", (DECAY,), roles=roles, dollars=9)
+    assert "no price of openai-api/x/a, so that no limit" in playing._Purse(
+        Meter(tmp_path, {}), asked(), tmp_path
+    ).forbids(None)
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("openai-api/x/: {input: 1, output: 1}")
+    made = asked(prices=prices)
+    meter = Meter(tmp_path, made.prices)
+    assert playing._Purse(meter, made, tmp_path).forbids(None) == ""
+    for name in ("a", "b"):
+        meter.write(f"openai-api/x/{name}", {"input_tokens": 2_000_000})
+    assert meter.dollars == 4.0
+
+
+def test_an_outage_is_not_taken_for_lost_episodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(*_: Any) -> Any:
+        raise RuntimeError("the key was revoked")
+
+    def stops(step: str) -> None:
+        with monkeypatch.context() as outage:
+            outage.setattr(Scripted, "_act", down)
+            told = run(step, tmp_path, exits=2).output
+        assert "have no verdict; the same command plays them again" in told
+        assert "the key was revoked" in told
+
+    registered(tmp_path, "--pairs", 2)
+    stops("qualify")
+    assert not (tmp_path / playing.QUALIFICATION).exists()
+    run("qualify", tmp_path)
+    stops("play")
+    assert not list(tmp_path.rglob(kept.DONE))
+    shutil.copytree(tmp_path, lost := tmp_path / "lost")
+    run("play", tmp_path)
+    assert kept.raw(tmp_path)["violation"].notna().all()
+    act, trigger = Scripted._act, load("soft_email").variant(0, "held_out").trigger
+
+    def now_and_then(model: Any, texts: Any, *given: Any) -> Any:
+        lost_one = any(trigger in text for text in texts)
+        return down() if lost_one else act(model, texts, *given)
+
+    with monkeypatch.context() as outage:
+        outage.setattr(Scripted, "_act", now_and_then)
+        run("play", lost, "--accept-lost")
+    run("page", lost)
+    assert "computed from 2 episodes (2 more have no verdict)" in (lost / "claims.md").read_text()
 
 
 def test_the_call_after_a_line_that_was_cut_off_is_paid(tmp_path: Path) -> None:
