@@ -13,6 +13,7 @@ import pytest
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.models.scripted.agents import Scripted
+from constraintrot.runs.play import alone
 from constraintrot.runs.reproduce import beside, corrections, kept, page, registration
 from constraintrot.runs.reproduce import play as playing
 from constraintrot.runs.reproduce.cells import Chunk, chunks
@@ -93,7 +94,7 @@ def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(
 def test_a_folder_is_played_by_one_process_at_a_time(whole: Path, tmp_path: Path) -> None:
     folder = tmp_path / "same"
     shutil.copytree(whole, folder)
-    with playing.alone(folder):
+    with alone(folder):
         told = run("play", folder, exits=2)
         assert f"another process plays {folder}; wait for its end" in told.output
     run("play", folder)
