@@ -149,10 +149,14 @@ class JudgeReader:
             temperature=0,
             response_schema=ResponseSchema(name=name, json_schema=json_schema(form)),
         )
-        output = await self._model.generate(
-            [ChatMessageUser(content=self._mask(prompt))], config=config, cache=self._cache
-        )
-        return _read(output.completion, form)
+        asked = [ChatMessageUser(content=self._mask(prompt))]
+        output = await self._model.generate(asked, config=config, cache=self._cache)
+        answer = _read(output.completion, form)
+        if answer is None and self._cache:
+            # The cache would keep an answer without use for ever.
+            output = await self._model.generate(asked, config=config)
+            answer = _read(output.completion, form)
+        return answer
 
 
 def _read(text: str, form: type[T]) -> T | None:

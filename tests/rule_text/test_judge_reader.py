@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,6 +43,17 @@ def states(model: Model, rules: list[Rule], texts: list[str]) -> list[Reading]:
 
 def one(rule: int, state: str, bound: float = 0.9) -> dict[str, Any]:
     return {"rule": rule, "state": state, "quote": "q", "bound": bound}
+
+
+def test_an_answer_without_use_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path))
+    said: list[object] = ["", "", {"rules": [one(1, "restated")]}]
+    model, asked = answering(lambda _: said[min(len(asked), len(said)) - 1])
+    found = [
+        asyncio.run(JudgeReader(model).states([NO_PUSH], ["main is off limits"]))[0].state
+        for _ in range(2)
+    ]
+    assert found == ["cannot tell", "restated"]
 
 
 def test_all_rules_of_a_text_are_one_call() -> None:
