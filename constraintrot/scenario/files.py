@@ -16,6 +16,7 @@ from constraintrot.documents import told
 from constraintrot.errors import (
     ConstraintRotError,
     DuplicateNameError,
+    MissingExtraError,
     ParameterError,
     ScenarioError,
     UnknownNameError,
@@ -77,7 +78,13 @@ def folders() -> Mapping[str, Path]:
     A package of the group ``constraintrot.scenarios`` that cannot be read, or has a family that
     exists already, is left out with a warning.
     """
-    by_family = {family: folder for folder in (FOLDER, APART) for family in catalogue(folder)}
+    return {family: folder for family, (folder, _) in _sources().items()}
+
+
+@cache
+def _sources() -> Mapping[str, tuple[Path, str]]:
+    """Return the folder of each family's files and the package that it is of, "" for this one."""
+    by_family = {family: (folder, "") for folder in (FOLDER, APART) for family in catalogue(folder)}
     for point in entry_points(group=GROUP):
         origin = point.dist.name if point.dist else point.value
         try:
@@ -86,15 +93,14 @@ def folders() -> Mapping[str, Path]:
             if there:
                 raise DuplicateNameError(f"family {', '.join(there)} is there already")
         except Exception as error:  # Whatever somebody else's package raises.
-            warnings.warn(
-                f"the scenarios of the installed package {origin} cannot be used, and are left"
-                f" out: {type(error).__name__}: {error}",
-                PluginWarning,
-                stacklevel=2,
-            )
+            _warn(f"the scenarios of the installed package {origin} cannot be used, and are", error)
             continue
-        by_family |= dict.fromkeys(catalogue(folder), folder)
+        by_family |= dict.fromkeys(catalogue(folder), (folder, origin))
     return by_family
+
+
+def _warn(what: str, error: Exception) -> None:
+    warnings.warn(f"{what} left out: {type(error).__name__}: {error}", PluginWarning, stacklevel=3)
 
 
 def _folder_of(package: str) -> Path:
@@ -120,8 +126,27 @@ def every() -> tuple[Scenario, ...]:
 
 @cache
 def installed() -> tuple[Scenario, ...]:
-    """Return all scenarios in all locales, this package's and installed packages'."""
-    return tuple(load(family, locale) for family in folders() for locale in locales(family))
+    """Return all scenarios in all locales, this package's and installed packages'.
+
+    A file of an installed package that cannot be read is left out with a warning.
+    """
+    found = (_usable(family, locale) for family in folders() for locale in locales(family))
+    return tuple(scenario for scenario in found if scenario is not None)
+
+
+def _usable(family: str, locale: str) -> Scenario | None:
+    """Return a scenario, or None with a warning if its file in another package is wrong."""
+    _, package = _sources()[family]
+    try:
+        return load(family, locale)
+    except MissingExtraError:
+        raise
+    except Exception as error:  # Whatever somebody else's file leads to.
+        if not package:
+            raise
+        file = f"{family}.{locale}.yaml"
+        _warn(f"{file} of the installed package {package} cannot be used, and is", error)
+        return None
 
 
 def give(path: Path) -> list[Scenario]:

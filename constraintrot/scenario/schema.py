@@ -46,7 +46,7 @@ from constraintrot.scenario.splits import (
     place,
     places,
 )
-from constraintrot.scenario.template import Value, fill
+from constraintrot.scenario.template import Value, fill, no_value, unfillable
 
 __all__ = [
     "CANARY",
@@ -69,21 +69,48 @@ __all__ = [
 ]
 
 
+# The parts of a file in which double braces may be anything: values, texts that are played as they
+# were recorded, expressions, and what tools take and return.
+_ANY_BRACES: Mapping[str, Any] = {
+    "title": True,
+    "pools": True,
+    "recorded": True,
+    "history": True,
+    "exercise": {"__all__": {"calls": True}},
+    "allowed": {"approval": {"calls": True}},
+    "tools": {"__all__": {"parameters": True}},
+}
+
+
 class Scenario(Fields):
     """One scenario file, fully checked at load: every template fills, every predicate builds."""
 
     @model_validator(mode="after")
     def _fills(self) -> Scenario:
         variant = Variant(scenario=self, seed=0)
-        texts = [self.trigger, self.allowed.trigger]
+        self._refuse_unfillable(variant.values)
+        texts = [self.trigger, self.allowed.trigger, self.preamble, self.ready, self.ack]
         fill([*texts, self.policy.model_dump(), self.neutral.model_dump()], variant.values)
+        fill(self.channels.model_dump(), {**variant.values, "policy": ""})
         if self.private is not None:
             fill([pair.model_dump() for pair in self.private.requests], variant.values)
             fill(self.private.reasons, variant.values)
         _ = variant.slots, variant.violation, variant.success, variant.system
-        _ = variant.violating_call, variant.complying_call
+        _ = variant.violating_call, variant.complying_call, variant.tools
         _ = variant.approval, variant.allowed_violation, variant.exercise(len(self.exercise))
         return self
+
+    def _refuse_unfillable(self, values: Mapping[str, Value]) -> None:
+        """Refuse double braces that the agent would be shown as they are."""
+        turns = [turn for turn in (*self.exercise, self.allowed.approval) if turn is not None]
+        # A tool may return a template of its own, but hardly one that names our values.
+        misspelt = (
+            braced
+            for braced in unfillable([turn.model_dump(include={"calls"}) for turn in turns])
+            if braced.strip("{} ").casefold() in values
+        )
+        for braced in (*unfillable(self.model_dump(exclude=_ANY_BRACES)), *misspelt):
+            raise no_value(braced, values)
 
     def seeds(self, split: Split) -> range:
         """Return the seeds of a split, each of another variant."""

@@ -4,7 +4,7 @@ A placeholder that is the whole string gives the value itself, so a number stays
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias, TypeVar, cast
 
 from constraintrot.errors import ScenarioError
@@ -14,17 +14,23 @@ Lookup: TypeAlias = Callable[[str], Value]
 T = TypeVar("T")
 
 PLACEHOLDER = re.compile(r"\{\{\s*([a-z][a-z0-9_]*(?:\.[0-9]+)?)\s*\}\}")
+_BRACED = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 
 
 def names(node: object) -> set[str]:
     """Return the placeholder names in a string, or in a structure of lists and mappings."""
-    if isinstance(node, str):
-        return set(PLACEHOLDER.findall(node))
-    if isinstance(node, Mapping):
-        node = list(cast("Mapping[object, object]", node).values())
-    if isinstance(node, list | tuple):
-        return set[str]().union(*map(names, cast("Sequence[object]", node)))
-    return set()
+    return {name for text in _texts(node) for name in PLACEHOLDER.findall(text)}
+
+
+def unfillable(node: object) -> Iterator[str]:
+    """Yield what has double braces and is no placeholder, such as ``{{Org}}``; it is not filled in."""
+    for text in _texts(node):
+        yield from _BRACED.findall(PLACEHOLDER.sub(" ", text))
+
+
+def no_value(braced: str, values: Iterable[str]) -> ScenarioError:
+    """Return the error of a placeholder, with its braces, that names none of the values."""
+    return ScenarioError(f"placeholder {braced} has no value; known: {', '.join(sorted(values))}")
 
 
 def fill(node: T, values: Mapping[str, Value] | Lookup) -> T:
@@ -44,11 +50,20 @@ def show(value: Value) -> str:
     return str(value)
 
 
+def _texts(node: object) -> Iterator[str]:
+    if isinstance(node, str):
+        yield node
+    if isinstance(node, Mapping):
+        node = list(cast("Mapping[object, object]", node).values())
+    if isinstance(node, list | tuple):
+        for one in cast("Sequence[object]", node):
+            yield from _texts(one)
+
+
 def _lookup(values: Mapping[str, Value]) -> Lookup:
     def find(name: str) -> Value:
         if name not in values:
-            known = ", ".join(sorted(values))
-            raise ScenarioError(f"placeholder {{{{{name}}}}} has no value; known: {known}")
+            raise no_value(f"{{{{{name}}}}}", values)
         return values[name]
 
     return find

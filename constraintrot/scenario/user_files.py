@@ -257,7 +257,10 @@ def _fault(found: Document, place: Place, message: str) -> Fault:
 def _named(found: Document, message: str) -> Place:
     """Return the place of the first text with the placeholder or name in a message."""
     wanted = [
-        text for pair in re.findall(r"(\{\{\w+\}\})|'([^']+)'", message) for text in pair if text
+        text
+        for pair in re.findall(r"(?s)(\{\{.*?\}\})|'([^']+)'", message)
+        for text in pair
+        if text
     ]
 
     def look(node: object, place: Place) -> Place | None:

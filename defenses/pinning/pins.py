@@ -3,14 +3,22 @@
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from inspect_ai.log import transcript
-from inspect_ai.model import ChatMessage, ChatMessageUser, ContentText, Model, get_model
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageSystem,
+    ChatMessageUser,
+    ContentText,
+    Model,
+    get_model,
+)
 
 from constraintrot.compaction.strategy_wrapper import summarised
 from constraintrot.defenses import MEASURING
 from constraintrot.defenses.pinning.block_removal import Removed, removed
+from constraintrot.defenses.pinning.message_list import MessageForm
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt, State, Where
 from constraintrot.defenses.rampart import Registry
 from constraintrot.rule_text.judge import JUDGE_PROMPT, read_vote
@@ -35,6 +43,13 @@ def entailment(model: str | Model | None = None) -> Judge:
 
     return judge
 
+
+SYSTEM: Final[MessageForm[ChatMessage]] = MessageForm(
+    content=lambda message: message.content if message.role == "system" else None,
+    replace=lambda message, content: message.model_copy(update={"content": content}),
+    make=lambda text: ChatMessageSystem(content=text),
+)
+"""Inspect's system messages, in which a block needs no mark: only an operator writes them."""
 
 # In a message's metadata: this was put in by us. No text can claim it.
 PINNED = "pinned"
@@ -149,7 +164,8 @@ class Pins(PinnedBlock):
 
     def bare(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         """Return the messages as they would be if this registry had never pinned anything."""
-        return without_pins(messages, self._unmerged, self.key)
+        said, _ = SYSTEM.without_blocks(messages, self)
+        return without_pins(said, self._unmerged, self.key)
 
     def _unmerged(self, text: str) -> str:
         # The first: the block came before all that it was merged with but system messages,
@@ -165,18 +181,25 @@ class Pins(PinnedBlock):
         return next((at for at in self._own(messages) if text and text in messages[at].text), None)
 
     def unsaid(self, messages: Sequence[ChatMessage]) -> tuple[str, ...]:
-        """Return the names of the pins that no message of this registry states.
+        """Return the names of the pins that no block in a message of ours or the system's states.
 
         A quotation does not count, because it may say that the pin is withdrawn.
         """
-        return self.missing(messages[at].text for at in self._own(messages))
+        key = self.key
+        return self.missing(
+            message.text
+            for message in messages
+            if message.role == "system" or key in (message.metadata or {})
+        )
 
     async def check(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         """Return the messages with the block in its place, once, and no earlier revision of it."""
         missing = self.unsaid(messages)
-        kept = list(messages) if self._in_place(messages) else self.inject(self.bare(messages))
-        state = self._state(messages, kept)
-        gone = () if state == "verified" else self._gone(messages)
+        said, gone = SYSTEM.without_blocks(messages, self)
+        kept = said if self._in_place(said) else self.inject(self.bare(said))
+        state = self._state(messages, kept, gone)
+        if state != "verified":
+            gone = (*gone, *self._gone(said))
         await self.step("call", state, kept, self.find(kept), missing, gone)
         return kept
 
@@ -204,9 +227,14 @@ class Pins(PinnedBlock):
         key = self.key
         return [at for at, message in enumerate(messages) if key in (message.metadata or {})]
 
-    def _state(self, before: Sequence[ChatMessage], after: Sequence[ChatMessage]) -> State:
+    def _state(
+        self,
+        before: Sequence[ChatMessage],
+        after: Sequence[ChatMessage],
+        gone: tuple[Removed, ...],
+    ) -> State:
         # Joined, since a provider may have had the block merged with its neighbours.
-        if _whole(before) == _whole(after):
+        if not gone and _whole(before) == _whole(after):
             return "verified"
         compacted = self._own(before) or any(map(summarised, before))
         return "repaired" if compacted else "injected"

@@ -17,6 +17,7 @@ this. Use another model to write summaries.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar, cast
@@ -176,8 +177,10 @@ def pinned_model(
 def guarded(model: M, guard: Guard, *, lasting: bool = False) -> M:
     """Return a copy of a model whose calls go through a guard; the model itself if they do already.
 
-    Models that the copy's class makes anew refuse to be called; if ``lasting``, which needs a
-    class per guard, they go through the guard too.
+    The copy is for one request and shares the model's attributes, so that a model which counts
+    its calls goes on counting. Models that its class makes anew refuse to be called. If
+    ``lasting``, which needs a class per guard, they go through the guard too, and the copy has
+    attributes of its own.
     """
     if isinstance(model, RunnableBinding):
         binding = cast("RunnableBinding[Any, Any]", model)
@@ -198,9 +201,25 @@ def guarded(model: M, guard: Guard, *, lasting: bool = False) -> M:
     # A subclass of the model's own class, so that class checks give the same result.
     kind = type(model).__bases__[0] if held else type(model)
     object.__setattr__(copy, "__class__", _guarded_type(kind, guards if lasting else ()))
-    private = {**(copy.__pydantic_private__ or {}), _GUARDS: guards}
-    object.__setattr__(copy, "__pydantic_private__", private)
+    if not lasting:
+        for name in ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__"):
+            object.__setattr__(copy, name, getattr(model, name))
+    private = (copy if lasting else model).__pydantic_private__
+    own = {_GUARDS: guards}
+    object.__setattr__(
+        copy, "__pydantic_private__", _Private(own, {} if private is None else private)
+    )
     return cast("M", copy)
+
+
+class _Private(ChainMap[str, Any]):
+    """A copy's guards in front of its model's private attributes, which alone are changed."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.maps[1][name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self.maps[1][name]
 
 
 @lru_cache(maxsize=256)

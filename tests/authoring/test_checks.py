@@ -43,6 +43,44 @@ def test_a_draft_has_none(whole: Data) -> None:
     assert of_scenario(Scenario.model_validate(whole), SEEDS) == []
 
 
+@pytest.mark.parametrize("braced", ["{{clent}}", "{{Org}}", "{{__import__('os')}}", "{{ }}"])
+@pytest.mark.parametrize("entry", ["system", "preamble", "ready", "ack", "channels.user", "tools"])
+def test_a_placeholder_without_a_value_is_refused_at_its_line(
+    whole: Data, tmp_path: Path, entry: str, braced: str
+) -> None:
+    """The agent was shown the braces."""
+
+    def change(data: Data) -> None:
+        name, _, key = entry.rpartition(".")
+        node = data["tools"][0] if entry == "tools" else data[name] if name else data
+        key = "description" if entry == "tools" else key
+        node[key] += f" {braced}"
+
+    (fault,) = faults(whole, tmp_path, change)
+    assert fault.said.startswith(f"placeholder {braced} has no value; known: ")
+    lines = (tmp_path / "mine.yaml").read_text(encoding="utf-8").replace("''", "'").splitlines()
+    assert braced in lines[fault.line - 1]
+
+
+@pytest.mark.parametrize(
+    ("braced", "fine"),
+    [
+        ("{{ user.name }}", True),
+        ('{"a": {"b": {}}}', True),
+        ("{{Org}}", False),
+        ("{{org2}}", False),
+    ],
+)
+def test_a_tool_may_return_a_template_of_its_own(
+    whole: Data, tmp_path: Path, braced: str, fine: bool
+) -> None:
+    def change(data: Data) -> None:
+        data["exercise"][0]["calls"][0]["result"] = f"Template: {braced}"
+
+    said = [fault.said for fault in faults(whole, tmp_path, change) if fault.severe]
+    assert bool(said) is not fine
+
+
 # Values of which the benign work says the like: "open for 30 days", "3 years".
 @pytest.mark.parametrize("family", [None, "my_refunds"])
 @pytest.mark.parametrize(

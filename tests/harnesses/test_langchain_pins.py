@@ -9,12 +9,13 @@ from typing import Any, cast
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, SummarizationMiddleware
-from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from langchain_core.outputs import ChatResult
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import PrivateAttr
 
 from constraintrot.defenses.pinning.pinned_block import PinnedBlock, Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Registry
@@ -380,6 +381,53 @@ def test_conversations_without_a_thread_share_no_mask_and_images_no_answer() -> 
     assert ask(shown("AAAA")) == "I see masked-1@example.org: 1."
     assert ask(shown("AAAA")) == "I see masked-1@example.org: 1."
     assert ask(shown("BBBB")) == "I see masked-1@example.org: 2."
+
+
+class Counting(BaseChatModel):
+    """Answers with its temperature and the number of the call, kept in two kinds of attributes."""
+
+    temperature: float = 0.0
+    field: int = 0
+    _private: int = PrivateAttr(default=0)
+
+    @property
+    def _llm_type(self) -> str:
+        return "counting"
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **given: Any) -> ChatResult:
+        self.field += 1
+        self._private += 1
+        said = f"{self.temperature} {self.field} {self._private}"
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(said))])
+
+
+@pytest.mark.parametrize("pinned_too", [False, True])
+@pytest.mark.parametrize("registries", [1, 2])
+def test_a_model_keeps_its_state_and_is_changed_between_requests(
+    pinned_too: bool, registries: int
+) -> None:
+    """Each request had a fresh copy, so a model that counts answered the same for ever."""
+    model = pinned_model(Counting(), rules()) if pinned_too else Counting()
+    pins = [PinMiddleware(rules(), name=f"pins {at}") for at in range(registries)]
+    agent: Any = create_agent(model, middleware=pins)
+    said: list[str] = []
+    for temperature in (0.0, 0.5, 1.0):
+        model.temperature = temperature
+        said.append(agent.invoke(ASK)["messages"][-1].text)
+    assert said == ["0.0 1 1", "0.5 2 2", "1.0 3 3"]
+    assert (model.field, model._private) == (3, 3)
+    assert model.invoke("Hello").text == "1.0 4 4"
+
+
+def test_the_fake_models_of_langchain_answer_in_turn() -> None:
+    model = FakeListChatModel(responses=["one", "two", "three"])
+    agent: Any = create_agent(model, middleware=[PinMiddleware(rules())])
+    assert [agent.invoke(ASK)["messages"][-1].text for _ in range(4)] == [
+        "one",
+        "two",
+        "three",
+        "one",
+    ]
 
 
 @pytest.mark.filterwarnings("ignore:.*`loads` is in beta")

@@ -70,6 +70,8 @@ def edited(tmp_path: Path, old: str, new: str) -> Path:
         ("ack: Noted, thank you.\n", "", "ack"),
         ("\n  declarative:", "\n  declaratory:", "declar"),
         ("{{org}} email policy", "{{orgg}} email policy", "orgg"),
+        ("{{org}} email policy", "{{Org}} email policy", r"\{\{Org\}\} has no value; known: .*org"),
+        ("ack: Noted", "ack: Of {{orgg}}, noted", "orgg"),
         ("recipients_outside", "recipients_inside", "recipients_inside"),
         ("canary: constraintrot", "canary: other", "canary"),
         ("family: soft_email", "family: soft_mail", "soft_mail"),
@@ -127,7 +129,13 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def _forget() -> None:
-    for cached in (files.catalogue, files.folders, files.installed, files._read_once):
+    for cached in (
+        files.catalogue,
+        files.folders,
+        files._sources,
+        files.installed,
+        files._read_once,
+    ):
         cached.cache_clear()
 
 
@@ -163,3 +171,27 @@ def test_a_family_that_is_there_already_is_left_out_and_the_package_named(packag
 def test_a_package_without_scenarios_is_named(package: Path) -> None:
     with pytest.warns(PluginWarning, match="their-package.*no <family>.<locale>.yaml"):
         assert "soft_spend" in files.folders()
+
+
+@pytest.mark.parametrize("text", ["x: [", "x: 1", "- 1", "\x00", "extends: nothing\nlocale: en"])
+def test_a_wrong_file_of_a_package_is_left_out_and_named(package: Path, text: str) -> None:
+    """Each sample of each task failed that the scripted agent played."""
+    good = OURS.read_text(encoding="utf-8").replace("family: soft_spend", "family: soft_rent")
+    (package / "soft_rent.en.yaml").write_text(good, encoding="utf-8")
+    (package / "foo.en.yaml").write_text(text, encoding="utf-8")
+    with pytest.warns(PluginWarning, match=r"foo\.en\.yaml of the installed package their-package"):
+        families = {scenario.family for scenario in files.every()}
+    assert {"soft_spend", "soft_rent"} <= families
+    assert "foo" not in families
+    with pytest.raises(ScenarioError, match=r"foo\.en\.yaml"):
+        files.load("foo")
+
+
+def test_a_wrong_file_of_ours_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "foo.en.yaml").write_text("x: 1", encoding="utf-8")
+    monkeypatch.setattr(files, "APART", tmp_path)
+    _forget()
+    with pytest.raises(ScenarioError, match=r"foo\.en\.yaml"):
+        files.every()
+    monkeypatch.undo()
+    _forget()

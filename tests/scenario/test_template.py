@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constraintrot.errors import ScenarioError
-from constraintrot.scenario.template import Value, fill, names, show
+from constraintrot.scenario.template import Value, fill, names, show, unfillable
 
 VALUES: dict[str, Value] = {"limit": 250, "rate": 99.5, "whole": 80.0, "org": "Calder", "ref.2": 7}
 
@@ -90,6 +90,20 @@ def test_an_unknown_name_lists_the_known_ones(node: object) -> None:
 )
 def test_names(node: object, found: set[str]) -> None:
     assert names(node) == found
+
+
+@pytest.mark.parametrize(
+    ("node", "found"),
+    [
+        ("{{Org}} and {{org}} and {{__import__('os')}}", ["{{Org}}", "{{__import__('os')}}"]),
+        ({"a": ["{{ }}", ("{{a-b}}", "{{a\nb}}")], "{{Key}}": 4}, ["{{ }}", "{{a-b}}", "{{a\nb}}"]),
+        ('{"a": {"b": {}}} {{{limit}}} {{ref.2}} {"a":{"b":{{limit}}}} {{', []),
+        ({}, []),
+        (3, []),
+    ],
+)
+def test_what_cannot_be_filled_in(node: object, found: list[str]) -> None:
+    assert list(unfillable(node)) == found
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
+    ChatMessageSystem,
     ChatMessageTool,
     ContentText,
     GenerateConfig,
@@ -15,13 +16,14 @@ from inspect_ai.model import (
 )
 from inspect_ai.model._model import collapse_consecutive_user_messages
 
-from constraintrot.defenses.pinning import PinnedModel, Pins, entailment
+from constraintrot.defenses.pinning import PinnedCompaction, PinnedModel, Pins, entailment
 from constraintrot.defenses.pinning.block_removal import removed
+from constraintrot.defenses.pinning.message_list import pinned_system
 from constraintrot.defenses.pinning.pinned_block import Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
-from tests.defenses.pinning.conversation import POLICY, opening, rules, whole
-from tests.harnesses.messages import user
+from tests.defenses.pinning.conversation import POLICY, Forgetting, opening, play, rules, whole
+from tests.harnesses.messages import system, user
 from tests.helpers import answering
 
 OPERATOR = Principal("operator")
@@ -151,6 +153,61 @@ def test_an_earlier_revision_does_not_stay() -> None:
     gone = first[1].text
     assert receipts[1].removed == (removed(gone),)
     assert receipts[1].removed[0].characters == len(gone)
+
+
+def _prompted(pins: Pins, form: str) -> ChatMessage:
+    """The system message of an agent whose prompt was pinned when the agent was built."""
+    text = str(pinned_system("You are an agent.", pins))
+    parts: list[Any] = [ContentText(text="You are an agent."), ContentText(text=pins.text)]
+    return {
+        "text": system(text),
+        "longer": system(f"{text}\n\nUse your tools."),
+        "parts": ChatMessageSystem(content=parts),
+        "block": system(pins.text),
+    }[form]
+
+
+@pytest.mark.parametrize("form", ["text", "longer", "parts", "block"])
+def test_a_block_in_a_system_message_is_moved_and_follows_the_registry(form: str) -> None:
+    """The model was sent it twice, and after an amendment both rules."""
+    registry, receipts = Registry(OPERATOR), list[Receipt]()
+    pin = registry.pin("Spend at most $100.", by=OPERATOR)
+    pins = Pins(registry, report=receipts.append)
+    said = _prompted(Pins(registry, report=lambda _: None), form)
+    gone = removed(pins.text if form in ("parts", "block") else f"\n\n{pins.text}")
+    before = [] if form == "block" else [said.text.replace(f"\n\n{pins.text}", "")]
+    if form == "parts":
+        before = ["You are an agent."]
+    sent = asyncio.run(pins.check([said, user("Work.")]))
+    assert [m.text for m in sent] == [*before, pins.text, "Work."]
+    assert asyncio.run(pins.check(sent)) == sent
+    registry.amend(pin.id, "Spend at most $50.", by=OPERATOR)
+    sent = asyncio.run(pins.check([said, user("Work.")]))
+    assert [m.text for m in sent] == [*before, pins.text, "Work."]
+    registry.evict(pin.id, by=OPERATOR, force=True)
+    sent = asyncio.run(pins.check([said, user("Work.")]))
+    assert [m.text for m in sent] == [*before, "Work."]
+    assert [receipt.state for receipt in receipts] == ["injected", "verified", "injected", "absent"]
+    assert [receipt.missing for receipt in receipts] == [(), (), ("pin-1",), ()]
+    assert [receipt.removed for receipt in receipts] == [(gone,), (), (gone,), (gone,)]
+
+
+def test_a_system_message_keeps_what_the_registry_did_not_write() -> None:
+    pins, other = (Pins(rules(), report=lambda _: None) for _ in range(2))
+    altered = pins.text.replace("example", "examp1e")
+    said = system(f"You are an agent.\n\n{other.text}\n\n{altered}")
+    sent = asyncio.run(pins.check([said, user("Work.")]))
+    assert sent[0] is said
+    assert [m.text for m in sent[1:]] == [pins.text, "Work."]
+
+
+def test_a_compaction_is_not_shown_the_block_of_a_system_message() -> None:
+    pins, inner = Pins(rules(), report=lambda _: None), Forgetting()
+    contexts = play(
+        PinnedCompaction(inner, pins.registry, pins=pins), 2, False, [_prompted(pins, "longer")]
+    )
+    assert not any(POLICY in whole(shown) for shown in inner.shown)
+    assert [whole(context).count(POLICY) for context in contexts] == [1, 1]
 
 
 @pytest.mark.parametrize("answer", [True, False, None])
