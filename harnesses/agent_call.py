@@ -23,12 +23,14 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolInfo
 from inspect_ai.util import JSONSchema
 
+from constraintrot.compactors.turns import failed
 from constraintrot.components import returned
 from constraintrot.defenses import Defense
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import tool_infos
 from constraintrot.episode.scaffold import answer_format
 from constraintrot.episode.scaffold.instructions import form_of, is_in_process
+from constraintrot.episode.scaffold.review import without_thought
 from constraintrot.errors import EpisodeError
 from constraintrot.scenario.simulate import simulate
 
@@ -75,6 +77,8 @@ def read_output(output: ModelOutput, tools: Sequence[ToolInfo], scaffold: str) -
     scaffold's JSON.
     """
     message, deliberate = output.message, form_of(scaffold) == "deliberate"
+    # A thought is no answer, also where the provider leaves it in the text.
+    text = without_thought(message.text)
     if message.tool_calls:
         calls = tuple(
             {
@@ -84,19 +88,19 @@ def read_output(output: ModelOutput, tools: Sequence[ToolInfo], scaffold: str) -
             }
             for call in message.tool_calls
         )
-        kept = answer_format.read_deliberation(message.text)
+        kept = answer_format.read_deliberation(text)
         return Reading(calls, kept[0] if deliberate and kept else None)
-    if deliberate and "{" in message.text:
+    if deliberate and "{" in text:
         specs = [
             answer_format.ToolSpec(t.name, t.description, t.parameters.model_dump()) for t in tools
         ]
-        reading = answer_format.read(message.text, specs)
-        said = message.text if reading.error else reading.prose or ""
+        reading = answer_format.read(text, specs)
+        said = text if reading.error else reading.prose or ""
         return Reading(tuple(reading.calls), reading.policy, reading.error, said)
-    # The text of a filter or of a full window is the provider's.
-    if output.stop_reason in ("max_tokens", "model_length", "content_filter"):
-        return Reading(fault=f"the answer was cut off ({output.stop_reason})", prose=message.text)
-    return Reading(prose=message.text)
+    # The text of a filter, of a full window or of an error is the provider's.
+    if output.stop_reason == "max_tokens" or failed(output):
+        return Reading(fault=f"the answer was cut off ({output.stop_reason})", prose=text)
+    return Reading(prose=text)
 
 
 def _decoded(call: ToolCall, tools: Sequence[ToolInfo]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import span
 
-from constraintrot.compactors.turns import SUMMARY
+from constraintrot.compactors.turns import SUMMARY, withheld
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import before_trigger
 from constraintrot.episode.scaffold.grounding import Grounded, ground, passages
@@ -45,8 +45,10 @@ from constraintrot.episode.scaffold.review import (
     SOME_ODDS,
     read_recall,
     read_yes_or_no,
+    without_thought,
 )
-from constraintrot.evaluation.probe import rules_given
+from constraintrot.errors import EpisodeError
+from constraintrot.evaluation.probe import asked_for_rules
 from constraintrot.rule_text.rule_judge import adapter
 from constraintrot.rule_text.rule_judge.judge import judge
 from constraintrot.rule_text.rule_judge.reading import (
@@ -75,10 +77,26 @@ async def recall(
     locale: str,
     tools: Sequence[ToolInfo],
 ) -> Recall:
+    """Ask an agent for its rules.
+
+    Raises:
+        EpisodeError: there is no answer. Without its review the agent would act unchecked, and
+            that would count as a violation.
+    """
     if is_in_process(model):
         return await _by_passage(model, passages(given))
-    answer = await rules_given(model, context, locale, tools)
+    output = await asked_for_rules(model, context, locale, tools)
+    answer = output.completion
+    if withheld(output) or not without_thought(answer):
+        raise _unanswered("for the rules", output)
     return Recall(answer, tuple(read_recall(answer)))
+
+
+def _unanswered(question: str, output: ModelOutput) -> EpisodeError:
+    return EpisodeError(
+        f"scaffold review: the question {question} got no answer (stop reason"
+        f" {output.stop_reason}), so the agent's request was not reviewed; play the sample again"
+    )
 
 
 async def _by_passage(model: Model, texts: Sequence[str]) -> Recall:
@@ -150,6 +168,8 @@ class RuleCheck:
         output = await self.model.generate(
             [ChatMessageUser(content=question(rule, request))], config=config
         )
+        if withheld(output):
+            raise _unanswered("about a rule", output)
         return Check(read_yes_or_no(output.completion), answer=output.completion)
 
 

@@ -26,7 +26,16 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolInfo
 
-from constraintrot.compactors.turns import ATTEMPTS, CUT, RETRIES, partition, summary_body
+from constraintrot.compactors.turns import (
+    ATTEMPTS,
+    CUT,
+    RETRIES,
+    check_fits,
+    partition,
+    summary_body,
+    withheld,
+)
+from constraintrot.episode.scaffold.review import without_thought
 from constraintrot.errors import EpisodeError, NoSummaryError
 
 # Inspect's metadata key on a merged message: the ids of the messages it was made from.
@@ -137,8 +146,8 @@ def _parts(content: str | list[Content]) -> list[Content]:
 class SummaryCheck(WrappedStrategy):
     """A wrapper that checks a compactor's output, and asks once more if it has no summary.
 
-    This package's strategies already retry each summary; Inspect's accept an empty one, and a
-    provider's error about filtered content.
+    Most of this package's strategies already retry each summary. Inspect's accept an empty one, a
+    refusal, and a provider's error about filtered content.
     """
 
     async def compact_outcome(
@@ -147,12 +156,16 @@ class SummaryCheck(WrappedStrategy):
         for attempt in range(ATTEMPTS):
             before = len(transcript().events)
             outcome = await _outcome(self.inner, model, messages, tools)
-            said = outcome.message is None or summary_body(outcome.message.text).strip()
             asked = _asked(before)
-            filtered = asked and asked[-1].stop_reason == "content_filter"
-            if said and not (outcome.message and filtered):
+            # Earlier answers may be attempts that the strategy itself refused.
+            last = asked[-1] if asked and outcome.message is not None else None
+            if last is not None:
+                check_fits(last)
+            said = outcome.message is None or without_thought(summary_body(outcome.message.text))
+            if said and not (last is not None and withheld(last)):
                 cut = sum(
-                    one.stop_reason == "max_tokens" for one in asked if one.completion.strip()
+                    one.stop_reason == "max_tokens" and without_thought(one.completion) != ""
+                    for one in asked
                 )
                 return _marked(outcome, {RETRIES: attempt, CUT: cut})
             transcript().info({"attempt": attempt + 1}, source="empty summary")

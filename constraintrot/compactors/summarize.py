@@ -14,7 +14,6 @@ from inspect_ai.tool import ToolInfo
 
 from constraintrot.compactors import Settings, budget_tokens, compactor, prompts
 from constraintrot.compactors.turns import (
-    SUMMARIZER_OVERFLOWED,
     InPlace,
     OlderTurns,
     Span,
@@ -73,15 +72,12 @@ class Summarize(OlderTurns):
         """
 
         async def ask() -> ModelOutput:
-            output: ModelOutput = await summarizer(model).generate(
+            return await summarizer(model).generate(
                 [*shown, ChatMessageUser(content=prompts.text(self.prompt, self.words))],
                 tools=tools,
                 tool_choice="none",
                 config=_limit(summarizer(model), prompts.max_tokens(self.prompt, self.words)),
             )
-            if output.stop_reason == "model_length":
-                raise EpisodeError(SUMMARIZER_OVERFLOWED)
-            return output
 
         text, retries = await asked(ask, lambda output: _without_analysis(output.completion))
         self.retries += retries

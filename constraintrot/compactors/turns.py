@@ -12,6 +12,7 @@ from inspect_ai.model import (
     ChatMessageAssistant,
     ChatMessageUser,
     CompactionStrategy,
+    ContentText,
     Model,
     ModelOutput,
     get_model,
@@ -19,7 +20,8 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.compactors import RECENT_TURNS
-from constraintrot.errors import NoSummaryError
+from constraintrot.episode.scaffold.review import without_thought
+from constraintrot.errors import EpisodeError, NoSummaryError
 
 InPlace: TypeAlias = tuple[list[ChatMessage], ChatMessageUser | None]
 SUMMARY = "summary"
@@ -164,18 +166,48 @@ def summarizer(agent: Model) -> Model:
 ATTEMPTS = 2
 
 
+def failed(output: ModelOutput) -> bool:
+    """Return whether a provider's filter, full window or error ended an output."""
+    choice = output.choices[0]
+    # Local models of Inspect's never set a reason; the others set it to unknown for an error.
+    unknown = choice.stop_reason == "unknown" and "stop_reason" in choice.model_fields_set
+    return unknown or choice.stop_reason in ("content_filter", "model_length")
+
+
+def withheld(output: ModelOutput) -> bool:
+    """Return whether an output's text is a refusal or an error in place of the requested text."""
+    parts = output.message.content
+    # Some providers flag a refusal and end it as a normal answer.
+    refused = not isinstance(parts, str) and any(
+        isinstance(part, ContentText) and part.refusal for part in parts
+    )
+    return refused or failed(output)
+
+
+def check_fits(output: ModelOutput) -> None:
+    """Raise EpisodeError if the summarizer's window overflowed, which asking again cannot mend."""
+    if output.stop_reason == "model_length":
+        raise EpisodeError(SUMMARIZER_OVERFLOWED)
+
+
 async def asked(
     ask: Callable[[], Awaitable[ModelOutput]], read: Callable[[ModelOutput], str]
 ) -> tuple[str, int]:
-    """Return a summary, and the number of blank or filtered answers before it.
+    """Return a summary, and the number of blank, refused or filtered answers before it.
 
-    Each of these is an event of the transcript (source ``empty summary``).
+    Each of these is an event of the transcript (source ``empty summary``). A summary's
+    ``<think>`` part is left out.
+
+    Raises:
+        NoSummaryError: the summarizer wrote nothing even when asked again.
+        EpisodeError: the summarizer's context window overflowed.
     """
     reason = ""
     for attempt in range(ATTEMPTS):
         output = await ask()
-        text = read(output).strip()
-        if text and output.stop_reason != "content_filter":
+        check_fits(output)
+        text = without_thought(read(output))
+        if text and not withheld(output):
             return text, attempt
         reason = str(output.stop_reason)
         transcript().info({"attempt": attempt + 1, "stop_reason": reason}, source="empty summary")

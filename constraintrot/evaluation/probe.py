@@ -7,6 +7,7 @@ from inspect_ai.model import (
     ChatMessageUser,
     GenerateConfig,
     Model,
+    ModelOutput,
     ResponseSchema,
 )
 from inspect_ai.tool import ToolInfo
@@ -40,6 +41,16 @@ async def rules_given(
     locale: str,
     tools: Sequence[ToolInfo] = (),
 ) -> str:
+    """Return a model's answer about the rules that a conversation gave."""
+    return (await asked_for_rules(model, context, locale, tools)).completion
+
+
+async def asked_for_rules(
+    model: Model,
+    context: Sequence[ChatMessage],
+    locale: str,
+    tools: Sequence[ToolInfo] = (),
+) -> ModelOutput:
     """Ask a model for the rules that a conversation gave.
 
     The tools are for providers that require the tools of earlier calls; none may be called.
@@ -47,8 +58,7 @@ async def rules_given(
     """
     asked = [*context, ChatMessageUser(content=QUESTIONS[locale])]
     if not is_in_process(model):
-        output = await model.generate(asked, tools=list(tools), tool_choice="none")
-        return output.completion
+        return await model.generate(asked, tools=list(tools), tool_choice="none")
     shortest = _SHORTEST_RULE[locale]
     items = JSONSchema(type="string", minLength=shortest)
     rules = JSONSchema(type="array", items=items)
@@ -56,4 +66,4 @@ async def rules_given(
     config = GenerateConfig(
         max_tokens=_MAX_TOKENS, response_schema=ResponseSchema(name="rules", json_schema=schema)
     )
-    return (await model.generate(asked, config=config)).completion
+    return await model.generate(asked, config=config)

@@ -10,7 +10,11 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai import eval_retry
 from inspect_ai.log import EvalLog
 from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessageAssistant,
     CompactionStrategy,
+    Content,
+    ContentText,
     Model,
     ModelOutput,
     ModelUsage,
@@ -214,9 +218,13 @@ def test_a_summary_that_its_token_limit_cut_off_is_marked(
 
 @pytest.mark.parametrize(
     ("reason", "told"),
-    [("content_filter", "wrote no summary"), ("model_length", "summarizer's context window")],
+    [
+        ("content_filter", "wrote no summary"),
+        ("unknown", "wrote no summary"),
+        ("model_length", "summarizer's context window"),
+    ],
 )
-@pytest.mark.parametrize("compactor", ["inspect_summary", "inspect_auto"])
+@pytest.mark.parametrize("compactor", ["inspect_summary", "inspect_auto", "playbook_rewrite"])
 def test_an_error_of_the_provider_is_no_summary(
     run: Run, compactor: str, reason: StopReason, told: str
 ) -> None:
@@ -227,3 +235,51 @@ def test_an_error_of_the_provider_is_no_summary(
     (sample,) = log.samples or []
     assert sample.error is not None
     assert told in sample.error.message
+
+
+REFUSED: list[Content] = [ContentText(text="I'm sorry, but I cannot assist.", refusal=True)]
+
+
+@pytest.mark.parametrize("compactor", ["summarize", "inspect_summary", "playbook_rewrite"])
+@pytest.mark.parametrize(
+    "said", [REFUSED, "<think>The user wants a summary.</think>", "<think>The user wants"]
+)
+def test_a_refusal_or_a_thought_is_no_summary(
+    run: Run, compactor: str, said: str | list[Content]
+) -> None:
+    output = ModelOutput.from_content("mockllm/model", said)
+    output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    model = get_model("mockllm/model", custom_outputs=lambda *_: output, memoize=False)
+    log = run("soft_email", variants=1, compactor=compactor, conditions="compaction", model=model)
+    (sample,) = log.samples or []
+    assert sample.error is not None
+    assert "wrote no summary" in sample.error.message
+
+
+def test_a_thought_before_a_summary_is_no_part_of_it(run: Run) -> None:
+    said = "<think>Mail goes to colleagues only.</think>The stock list has been checked."
+    log = run(
+        "soft_email",
+        variants=1,
+        conditions="compaction",
+        model_roles={"summarizer": answering(said)},
+    )
+    (sample,) = log.samples or []
+    (made,) = sample.metadata["rounds_run"]
+    assert made["summary"].endswith("\nThe stock list has been checked.")
+    assert "colleagues" not in made["summary"]
+
+
+@pytest.mark.parametrize("compactor", ["summarize", "inspect_summary"])
+def test_a_provider_that_never_tells_a_reason_writes_summaries(run: Run, compactor: str) -> None:
+    said = ChatCompletionChoice(message=ChatMessageAssistant(content="The stock list is checked."))
+    output = ModelOutput(model="mockllm/model", choices=[said])
+    output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    model = get_model("mockllm/model", custom_outputs=lambda *_: output, memoize=False)
+    roles = {"summarizer": model}
+    log = run(
+        "soft_email", variants=1, compactor=compactor, conditions="compaction", model_roles=roles
+    )
+    (sample,) = log.samples or []
+    assert sample.error is None, sample.error.message
+    assert sample.metadata["summary_retries"] == 0

@@ -190,7 +190,7 @@ def test_what_a_judge_is_sent_is_masked(tmp_path: Path, monkeypatch: pytest.Monk
 
     def answer(asked: Any, *given: Any) -> ModelOutput:
         sent.append(asked[0].text)
-        return ModelOutput.from_content("m", "{}")
+        return ModelOutput.from_content("m", '{"rules": []}')
 
     judge = choose("judge", lambda: get_model("mockllm/m", custom_outputs=answer)).reader
     path = made.write(

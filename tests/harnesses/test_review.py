@@ -16,11 +16,14 @@ from inspect_ai.log import EvalLog, EvalSample, resolve_sample_attachments
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageTool,
+    Content,
+    ContentText,
     GenerateConfig,
     Logprob,
     Logprobs,
     Model,
     ModelOutput,
+    StopReason,
     TopLogprob,
     get_model,
 )
@@ -31,11 +34,11 @@ from constraintrot.episode.messages import tool_infos
 from constraintrot.episode.scaffold.instructions import instructions
 from constraintrot.episode.scaffold.review import QUESTIONS
 from constraintrot.episode.staging import stage
-from constraintrot.errors import WeightsError
+from constraintrot.errors import EpisodeError, WeightsError
 from constraintrot.evaluation.parameters import read
 from constraintrot.evaluation.solver import answer_form
 from constraintrot.harnesses import review
-from constraintrot.harnesses.review import Recall, Reviewer, recall
+from constraintrot.harnesses.review import Recall, Reviewer, RuleCheck, recall
 from constraintrot.models.in_process import server, weights
 from constraintrot.models.in_process.server import Completion
 from constraintrot.rule_text import packaged_adapter
@@ -200,6 +203,44 @@ def test_it_refuses_in_the_conversations_language() -> None:
     output, _ = refusal([user(RULE)], f'["{RULE}"]', "yes", locale="es")
     assert output is not None
     assert output.completion.startswith("No puedo")
+
+
+REFUSED: list[Content] = [ContentText(text="I'm sorry, but I cannot assist.", refusal=True)]
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("Your prompt was rejected.", "content_filter"),
+        ("The maximum context length is 4096 tokens.", "model_length"),
+        (REFUSED, "stop"),
+        ("Upstream error.", "unknown"),
+        ("", "stop"),
+        ("<think>Which rules were there", "max_tokens"),
+    ],
+)
+def test_a_recall_without_an_answer_is_an_error(
+    said: str | list[Content], reason: StopReason
+) -> None:
+    output = ModelOutput.from_content("mockllm/model", said, reason)
+    model = get_model("mockllm/model", custom_outputs=lambda *_: output, memoize=False)
+    with pytest.raises(EpisodeError, match=f"for the rules.*stop reason {reason}"):
+        asyncio.run(recall(model, [user(RULE)], [RULE], "en", []))
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "model_length"])
+def test_a_judge_in_whose_place_the_provider_answers_is_an_error(reason: StopReason) -> None:
+    output = ModelOutput.from_content("mockllm/model", "Your prompt was rejected.", reason)
+    model = get_model("mockllm/model", custom_outputs=lambda *_: output, memoize=False)
+    with pytest.raises(EpisodeError, match=f"about a rule.*stop reason {reason}"):
+        asyncio.run(RuleCheck(model, "prompt").check(RULE, "Order four chairs."))
+
+
+@pytest.mark.parametrize("answer", ['{"rules": []}', "There were none."])
+def test_a_recall_that_names_no_rule_lets_the_agent_act(answer: str) -> None:
+    output, reviewer = refusal([user(RULE)], answer, "yes")
+    assert output is None
+    assert reviewer.facts["review"]["rules"] == []
 
 
 def test_another_scaffold_asks_nothing() -> None:

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, EvalSample
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, Model, get_model
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageTool,
+    Model,
+    ModelOutput,
+    get_model,
+)
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.episode.episode import Episode
@@ -337,6 +344,16 @@ def test_a_summarizer_that_fails_is_no_survival_whatever_the_framework_makes_of_
     roles = {"summarizer": answering(" ") if silent else down}
     log = play(framework, conditions="compaction", model_roles=roles)
     assert ("wrote no summary" if silent else "is down") in error(log)
+
+
+@pytest.mark.parametrize("framework", [Toy, Swallowing, Wrapping])
+def test_a_full_window_of_the_summarizer_is_no_summary(play: Play, framework: type[Toy]) -> None:
+    refused = ModelOutput.from_content(
+        "mockllm/model", "This model's maximum context length is 4096 tokens.", "model_length"
+    )
+    full = get_model("mockllm/model", custom_outputs=lambda *_: refused, memoize=False)
+    log = play(framework, conditions="compaction", model_roles={"summarizer": full})
+    assert "the summarizer's context window overflowed" in error(log)
 
 
 def test_the_summarizer_is_the_role_s(play: Play) -> None:

@@ -76,9 +76,15 @@ sentences are asked about one by one. Chosen on the tuning split and on rules of
 see ``results/tools/rule_judge/tries.jsonl``."""
 
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL)
+# Without its first tag if the chat template opens it, without its last one if it was cut off.
+_THOUGHT = re.compile(r"\A(?:(?!<think>).)*?</think>|<think>.*?(?:</think>|$)", re.DOTALL)
 _FIRST = re.compile(r"[\W_]*(yes|no)\b", re.IGNORECASE)
 _EITHER = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+
+
+def without_thought(text: str) -> str:
+    """Return an answer without the reasoning that a provider left in it."""
+    return _THOUGHT.sub("", text).strip()
 
 
 def read_recall(text: str) -> list[str]:
@@ -87,7 +93,7 @@ def read_recall(text: str) -> list[str]:
     A list that was cut off gives its complete texts, and prose gives its lines; grounding later
     drops those that are not rules of the conversation. A list of mostly single words is one rule.
     """
-    text = _THOUGHT.sub("", text)
+    text = without_thought(text)
     rules = read_rules(text)
     if rules is None:
         _, bracket, rest = text.partition("[")
@@ -108,7 +114,7 @@ def read_yes_or_no(text: str) -> bool | None:
 
     The first word counts if it is yes or no, else the only one of the two on the last line.
     """
-    text = _THOUGHT.sub("", text).strip()
+    text = without_thought(text)
     if first := _FIRST.match(text):
         return first[1].lower() == "yes"
     last = text.splitlines()[-1] if text else ""

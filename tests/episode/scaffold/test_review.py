@@ -26,6 +26,7 @@ from constraintrot.scenario.schema import LOCALES
         ('{"rules": ["At", "Bay", "4", "parcels", "stay."]}', ["At Bay 4 parcels stay."]),
         ('["Parcels go to bay 4.", "Never", "Keys stay here."]', ["Parcels go to bay 4.", "Never", "Keys stay here."]),
         ('["包裹只放四号库位。", "钥匙不离开这里。"]', ["包裹只放四号库位。", "钥匙不离开这里。"]),
+        ("I shall copy [1].\n</think>\nBay 4 only.", ["Bay 4 only."]),
         ("", []),
     ],
 )  # fmt: skip
