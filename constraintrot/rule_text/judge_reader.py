@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 
 from inspect_ai.model import (
     CachePolicy,
+    ChatMessage,
     ChatMessageUser,
     GenerateConfig,
     Model,
@@ -149,7 +150,7 @@ class JudgeReader:
             temperature=0,
             response_schema=ResponseSchema(name=name, json_schema=json_schema(form)),
         )
-        asked = [ChatMessageUser(content=self._mask(prompt))]
+        asked: list[ChatMessage] = [ChatMessageUser(content=self._mask(prompt))]
         output = await self._model.generate(asked, config=config, cache=self._cache)
         answer = _read(output.completion, form)
         if answer is None and self._cache:

@@ -22,7 +22,6 @@ from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 from constraintrot.errors import ConstraintRotError, MissingExtraError
 from constraintrot.report.frame import UNREADABLE
 
-
 _RETRIES = "INSPECT_EVAL_MAX_RETRIES"
 
 
