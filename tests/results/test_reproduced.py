@@ -18,6 +18,7 @@ def test_all_reproductions_are_there() -> None:
         "acting-1.5b-compactors",
         "acting-1.5b-impersonated",
         "acting-1.5b-languages",
+        "acting-1.5b-pin-stress",
         "acting-1.5b-pins-and-back",
         "acting-1.5b-rounds",
         "acting-1.5b-rule-first",
