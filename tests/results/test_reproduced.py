@@ -1,10 +1,13 @@
 """Committed reproductions: their pages are what their episodes make."""
 
 import shutil
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
+from constraintrot.errors import ParameterError
+from constraintrot.evaluation import harness
 from constraintrot.runs.reproduce import beside, corrections, kept, page, registration
 from constraintrot.runs.reproduce.play import QUALIFICATION
 
@@ -36,6 +39,21 @@ def test_the_page_is_what_its_episodes_make(folder: Path, tmp_path: Path) -> Non
     for name in page.NAMES:
         made = (tmp_path / name).read_text(encoding="utf-8")
         assert made == (folder / name).read_text(encoding="utf-8"), name
+
+
+def test_a_page_needs_no_framework_that_was_played(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def missing(distribution: str) -> str:
+        raise PackageNotFoundError(distribution)
+
+    monkeypatch.setattr(harness, "_version", missing)
+    with pytest.raises(ParameterError, match="needs langgraph, which is not installed"):
+        harness.parse_harness("langgraph")
+    folder = tmp_path / "copied"
+    shutil.copytree(ROOT / "results/reproduce/local-1.5b", folder)
+    page.write(folder, registration.read(folder / registration.FILE))
+    assert "LangGraph's summary node decays" in (folder / "claims.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

@@ -10,7 +10,7 @@ from typing import Any
 
 from constraintrot.compactors import COMPACTORS
 from constraintrot.evaluation.conditions import CONDITIONS
-from constraintrot.evaluation.harness import parse_harness
+from constraintrot.evaluation.harness import HARNESSES
 from constraintrot.report.claims.declared import Claim, Claims, Where
 from constraintrot.runs.reproduce.registration import Registration
 from constraintrot.scenario.files import load, locales
@@ -189,7 +189,9 @@ def _cell(where: Mapping[str, Any], registration: Registration) -> Cell:
         if name in registration.settings:
             given.setdefault(name, registration.settings[name])
     left_out: tuple[str, ...] = ()
-    if not condition.compacts or parse_harness(str(given["harness"])).spec.compacts_itself:
+    # A page is made without the frameworks that were played.
+    harness = HARNESSES.get(str(given["harness"]).partition(":")[0])
+    if not condition.compacts or harness.compacts_itself:
         left_out = _COMPACTING
     else:
         compactor = COMPACTORS.get(str(given.get("compactor", "summarize")))
