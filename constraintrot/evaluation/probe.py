@@ -13,6 +13,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import JSONSchema
 
+from constraintrot.compactors.turns import withheld
 from constraintrot.episode.messages import before_trigger
 from constraintrot.episode.scaffold.instructions import is_in_process
 from constraintrot.episode.scaffold.review import QUESTIONS
@@ -41,8 +42,9 @@ async def rules_given(
     locale: str,
     tools: Sequence[ToolInfo] = (),
 ) -> str:
-    """Return a model's answer about the rules that a conversation gave."""
-    return (await asked_for_rules(model, context, locale, tools)).completion
+    """Return a model's answer about the rules that a conversation gave; empty if it gave none."""
+    output = await asked_for_rules(model, context, locale, tools)
+    return "" if withheld(output) else output.completion
 
 
 async def asked_for_rules(

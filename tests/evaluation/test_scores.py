@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import resolve_sample_attachments
-from inspect_ai.model import ChatMessage, ChatMessageUser, Model
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageUser,
+    Model,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+)
 
 from constraintrot.defenses import Defense
 from constraintrot.episode.scaffold.review import QUESTIONS
@@ -134,6 +141,21 @@ def test_the_probe_asks_without_the_request_and_changes_nothing(run: Run) -> Non
 def test_a_probe_that_cannot_be_read_is_unscored(run: Run) -> None:
     log = run("soft_email", model=answering("Hm."), variants=1, conditions="control", probe=True)
     assert "control" not in by_condition(log, "probed")
+
+
+@pytest.mark.parametrize("reason", ["stop", "content_filter", "model_length"])
+def test_a_provider_s_error_is_no_answer_to_the_probe(run: Run, reason: Any) -> None:
+    def said(messages: list[ChatMessage], *_: Any) -> ModelOutput:
+        probed = messages[-1].text == QUESTIONS["en"]
+        output = ModelOutput.from_content("mockllm/model", "I cannot do that.")
+        if probed:
+            output = ModelOutput.from_content("mockllm/model", '{"rules": []}', stop_reason=reason)
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return output
+
+    model = get_model("mockllm/model", custom_outputs=said, memoize=False)
+    log = run("soft_email", model=model, variants=1, conditions="control", probe=True)
+    assert ("control" in by_condition(log, "probed")) == (reason == "stop")
 
 
 def test_the_request_is_no_survival_of_the_policy(run: Run) -> None:
