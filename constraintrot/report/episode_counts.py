@@ -210,7 +210,7 @@ class PlannedEpisodes:
 def _shareable(error: str) -> str:
     """Return an error without secrets and folders of this machine, because frames are shared.
 
-    Of a model call that failed, it is the cause without the whole request before it.
+    Inspect puts the whole request before the cause of a failed model call; the cause alone stays.
     """
     cause = _REQUEST.fullmatch(error)
     told = cause["cause"].replace("\\'", "'") if cause else error

@@ -77,10 +77,8 @@ def draft(
     if unknown := sorted({*families} - {*FAMILIES}):
         raise ParameterError(f"there is no family {unknown[0]}; there are {', '.join(FAMILIES)}")
     known, held = priced.read_prices(prices), {**preset.settings, **(settings or {})}
-    # The judge's calls are paid too; several judges are one role.
-    others = [name.strip() for given in (roles or {}).values() for name in given.split(",")]
-    every = dict.fromkeys([model, *([other] if other else []), *others])
-    found = {one: priced.price_of(one, known) for one in every}
+    every = [model, *([other] if other else []), *models_in(roles or {})]
+    found = {one: priced.price_of(one, known) for one in dict.fromkeys(every)}
     return Registration(
         model=model,
         model_args=dict(model_args or {}),
@@ -98,6 +96,11 @@ def draft(
         dollars=dollars,
         code=code(),
     )
+
+
+def models_in(roles: Mapping[str, str]) -> list[str]:
+    """Return the models of roles, whose calls are paid too; several judges are one role."""
+    return [name.strip() for given in roles.values() for name in given.split(",")]
 
 
 def asked(
@@ -144,7 +147,8 @@ def asked(
 def plan(draft: Registration, preset: Preset, pilot: pd.DataFrame | None = None) -> list[Line]:
     """Plan all claims of a draft, the smallest first; those over the limit in dollars get no pairs.
 
-    The qualification, which is played before them, is a part of the limit. Assumed rates are from the pilot's episodes, otherwise the guesses in the claims.
+    The qualification, which is played before them, is a part of the limit. Assumed rates are from
+    the pilot's episodes, otherwise the guesses in the claims.
     """
     claims, number = draft.claims, len(draft.claims.claims)
     drafts: list[Line] = []

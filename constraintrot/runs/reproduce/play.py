@@ -19,6 +19,7 @@ from constraintrot.report.episode_counts import PlannedEpisodes, errors
 from constraintrot.report.frame import samples
 from constraintrot.report.qualification import Qualification
 from constraintrot.report.qualified import usable
+from constraintrot.runs.plan import Size
 from constraintrot.runs.play import alone, continued
 from constraintrot.runs.prices import cost, price_of
 from constraintrot.runs.qualify import play as play_qualification
@@ -33,7 +34,12 @@ from constraintrot.runs.reproduce.cells import (
     seeds,
 )
 from constraintrot.runs.reproduce.kept import Meter
-from constraintrot.runs.reproduce.planning import dollars_of, qualification_size, size_of
+from constraintrot.runs.reproduce.planning import (
+    dollars_of,
+    models_in,
+    qualification_size,
+    size_of,
+)
 from constraintrot.runs.reproduce.registration import Registration
 from constraintrot.tasks.pin_stress import pin_stress
 
@@ -92,10 +98,10 @@ def qualify(
     }
     with alone(folder), Meter(folder, registration.prices) as meter:
         purse = _Purse(meter, registration, folder)
-        if why := purse.forbids(None):
+        if why := purse.forbids(purse.qualification):
             raise ConstraintRotError(f"the qualification was not played: {why}")
         ended: ConstraintRotError | None = None
-        with purse.pays(None):
+        with purse.pays(purse.qualification):
             try:
                 frame = play_qualification(
                     registration.model,
@@ -107,7 +113,7 @@ def qualify(
             except ConstraintRotError as error:
                 ended = error
     if not accept_lost:
-        planned = qualification_size(registration).episodes
+        planned = purse.qualification.size.episodes
         _stop_at_an_outage("the qualification", folder / QUALIFIED, planned)
     if ended is not None:
         raise ended
@@ -172,13 +178,14 @@ def play(
         purse = _Purse(meter, registration, folder)
         for look in range(1, registration.looks + 1):
             needed, there = needs(registration, sizes, state.decided, look)
-            every = chunks(needed, there, registration.seed)
-            left = [chunk for chunk in every if not finished(folder, chunk)]
-            for chunk in every:
-                if chunk not in left:
+            left = list[Chunk]()
+            for chunk in chunks(needed, there, registration.seed):
+                if finished(folder, chunk):
                     purse.recall(chunk)
+                else:
+                    left.append(chunk)
             for at, chunk in enumerate(left):
-                stopped = purse.forbids(chunk)
+                stopped = purse.forbids(purse.of(chunk))
                 if ends is not None and time.monotonic() > ends:
                     stopped = f"the limit of {hours:g} hours is reached"
                 if stopped:
@@ -273,7 +280,7 @@ def _play(
         roles["summarizer"] = model_in_role("summarizer", chunk.cell.summarizer, memoize=True)
     is_subject = chunk.cell.agent == registration.model
     for _ in range(_TRIES):
-        with purse.pays(chunk):
+        with purse.pays(purse.of(chunk)):
             whole, _ = continued(
                 [pin_stress(**chunk.args)],
                 str(logs),
@@ -285,8 +292,9 @@ def _play(
             )
         if whole:
             break
-    if not accept_lost:
-        _stop_at_an_outage(chunk.label, logs, chunk.episodes)
+    else:
+        if not accept_lost:
+            _stop_at_an_outage(chunk.label, logs, chunk.episodes)
     # The few episodes without a verdict are lost and count as unknown: a look's data are final.
     kept.finish(logs)
 
@@ -307,68 +315,76 @@ def _stop_at_an_outage(what: str, logs: Path, planned: int) -> None:
         )
 
 
+@dataclass(frozen=True)
+class _Expense:
+    """The qualification, or a chunk.
+
+    Attributes:
+        most: its cost by the estimate, without the models of other roles; None without a price.
+        paid: dollars of ``most`` that are paid already.
+    """
+
+    name: str
+    model: str
+    size: Size
+    most: float | None
+    paid: float = 0.0
+
+
 class _Purse:
     """The limit in dollars, held against the real usage so far."""
 
     def __init__(self, meter: Meter, registration: Registration, folder: Path) -> None:
         self._meter, self._registration = meter, registration
+        size = qualification_size(registration)
+        found = cost(registration.model, size, registration.prices)
+        self.qualification = _Expense(
+            "the qualification", registration.model, size, found and found[1], meter.dollars
+        )
         # What earlier calls of the command paid, and what had been estimated for it.
         self._paid, self._estimated = meter.dollars, 0.0
-        if (folder / QUALIFIED).is_dir():
-            self._estimated = self._qualification or 0.0
+        if (folder / QUALIFICATION).exists() and (folder / QUALIFIED).is_dir():
+            self._estimated = self.qualification.most or 0.0
 
-    @property
-    def _qualification(self) -> float | None:
-        size = qualification_size(self._registration)
-        found = cost(self._registration.model, size, self._registration.prices)
-        return None if found is None else found[1]
+    def of(self, chunk: Chunk) -> _Expense:
+        found = dollars_of([chunk], self._registration.prices)
+        return _Expense("the next episodes", chunk.cell.agent, size_of(chunk), found and found[1])
 
     def recall(self, chunk: Chunk) -> None:
         """Take the estimate of a chunk that an earlier call of the command played."""
-        self._estimated += self._most(chunk) or 0.0
+        self._estimated += self.of(chunk).most or 0.0
 
-    def forbids(self, chunk: Chunk | None) -> str:
-        """Return why a chunk, or the qualification, may not be played; empty if it may."""
-        limit, meter = self._registration.dollars, self._meter
+    def forbids(self, expense: _Expense) -> str:
+        """Return why the limit forbids an expense; empty if it does not."""
+        limit, spent = self._registration.dollars, self._meter.dollars
         if limit is None:
             return ""
-        told = self._most(chunk) if chunk else self._qualification
-        agent = chunk.cell.agent if chunk else self._registration.model
-        given = ",".join(self._registration.roles.values()).split(",")
-        others = [one.strip() for one in given if one.strip()]
-        unpriced = [one for one in others if price_of(one, self._registration.prices) is None]
-        if told is None or unpriced:
-            name = agent if told is None else unpriced[0]
+        prices = self._registration.prices
+        others = models_in(self._registration.roles)
+        unpriced = [one for one in others if price_of(one, prices) is None]
+        if expense.most is None or unpriced:
+            name = expense.model if expense.most is None else unpriced[0]
             return f"there is no price of {name}, so that no limit can be kept (--prices)"
         # Above 1, the models of other roles cost what no estimate has.
         ratio = self._paid / self._estimated if self._estimated else 1.0
         share = max(ratio, min(1.0, _CAUTION * ratio))
-        # What an interrupted qualification cost is a part of its estimate.
-        more = told * share if chunk else max(0.0, told - meter.dollars)
-        if meter.dollars + more > limit:
-            return (
-                f"$ {meter.dollars:.2f} of $ {limit:.2f} are spent, and"
-                f" {'the next episodes' if chunk else 'the qualification'} may cost $ {more:.2f}"
-            )
+        more = max(0.0, expense.most * share - expense.paid)
+        if spent + more > limit:
+            return f"$ {spent:.2f} of $ {limit:.2f} are spent, and {expense.name} may cost $ {more:.2f}"
         return ""
 
     @contextmanager
-    def pays(self, chunk: Chunk | None) -> Generator[None]:
-        """Charge what a chunk, or the qualification, cost; the estimate if no usage is reported."""
+    def pays(self, expense: _Expense) -> Generator[None]:
+        """Charge what an expense cost; the estimate if the provider reports no usage."""
         calls, dollars = self._meter.calls, self._meter.dollars
         try:
             yield
         finally:
             if self._meter.calls == calls and self._registration.dollars is not None:
-                size = size_of(chunk) if chunk else qualification_size(self._registration)
                 most = {
-                    "input_tokens": size.input_tokens[1],
-                    "output_tokens": size.output_tokens[1],
+                    "input_tokens": expense.size.input_tokens[1],
+                    "output_tokens": expense.size.output_tokens[1],
                 }
-                self._meter.write(chunk.cell.agent if chunk else self._registration.model, most)
+                self._meter.write(expense.model, most)
             self._paid += self._meter.dollars - dollars
-            self._estimated += (self._most(chunk) if chunk else self._qualification) or 0.0
-
-    def _most(self, chunk: Chunk) -> float | None:
-        dollars = dollars_of([chunk], self._registration.prices)
-        return None if dollars is None else dollars[1]
+            self._estimated += expense.most or 0.0

@@ -160,7 +160,9 @@ def test_a_limit_without_a_price_plays_nothing(tmp_path: Path) -> None:
     needed, there = playing.needs(made, playing.sizes_of(made, made.families), {}, 1)
     chunk = next(iter(chunks(needed, there, 0)))
     cell = type(chunk.cell)(chunk.cell.text, "nobody/nothing")
-    assert "no price of nobody/nothing" in purse.forbids(Chunk(cell, ("soft_email",), 0, 1))
+    assert "no price of nobody/nothing" in purse.forbids(
+        purse.of(Chunk(cell, ("soft_email",), 0, 1))
+    )
 
 
 def test_what_costs_more_than_its_estimate_is_expected_to_do_so_again(tmp_path: Path) -> None:
@@ -171,13 +173,39 @@ def test_what_costs_more_than_its_estimate_is_expected_to_do_so_again(tmp_path: 
     chunk = next(iter(chunks(needed, there, 0)))
     meter = Meter(tmp_path, made.prices)
     purse = playing._Purse(meter, made, tmp_path)
-    with purse.pays(chunk):  # with a judge that no estimate has
+    with purse.pays(purse.of(chunk)):  # with a judge that no estimate has
         meter.write("scripted/obedient", {"input_tokens": 2_000_000})
-    assert "may cost $ 2.00" in purse.forbids(chunk)
+    assert "may cost $ 2.00" in purse.forbids(purse.of(chunk))
     # So it does after a restart.
     again = playing._Purse(Meter(tmp_path, made.prices), made, tmp_path)
     again.recall(chunk)
-    assert again.forbids(chunk) == purse.forbids(chunk)
+    assert again.forbids(again.of(chunk)) == purse.forbids(purse.of(chunk))
+
+
+def test_a_restart_expects_what_the_evaluations_before_it_cost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they paid is held against all of their estimates, not against the qualification's alone."""
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("scripted/obedient: {input: 3, output: 15}")
+    folder, play = tmp_path / "run", playing._play
+    made = registered(folder, "--prices", prices, "--dollars", 100)
+    playing.qualify(made, folder)
+    ratios: list[float] = []
+
+    def third_stops(*given: Any, **more: Any) -> None:
+        purse = given[3]
+        ratios.append(purse._paid / purse._estimated)
+        if len(ratios) >= 3:
+            raise KeyboardInterrupt
+        play(*given, **more)
+
+    monkeypatch.setattr(playing, "_play", third_stops)
+    for _ in ("the first call", "its restart"):
+        with pytest.raises(KeyboardInterrupt):
+            playing.play(made, folder, print)
+    *_, before, again = ratios
+    assert again == pytest.approx(before)
 
 
 def test_the_qualification_is_a_part_of_the_limit(tmp_path: Path) -> None:
@@ -195,14 +223,14 @@ def test_the_qualification_is_a_part_of_the_limit(tmp_path: Path) -> None:
 def test_the_limit_counts_a_judge_by_the_price_that_was_given(tmp_path: Path) -> None:
     preset, roles = registration.presets()["smoke"], {"judge": "openai-api/x/a, openai-api/x/b"}
     asked = partial(draft, "scripted/obedient", preset, "smoke", (DECAY,), roles=roles, dollars=9)
-    assert "no price of openai-api/x/a, so that no limit" in playing._Purse(
-        Meter(tmp_path, {}), asked(), tmp_path
-    ).forbids(None)
+    purse = playing._Purse(Meter(tmp_path, {}), asked(), tmp_path)
+    assert "no price of openai-api/x/a, so that no limit" in purse.forbids(purse.qualification)
     prices = tmp_path / "prices.yaml"
     prices.write_text("openai-api/x/: {input: 1, output: 1}")
     made = asked(prices=prices)
     meter = Meter(tmp_path, made.prices)
-    assert playing._Purse(meter, made, tmp_path).forbids(None) == ""
+    purse = playing._Purse(meter, made, tmp_path)
+    assert purse.forbids(purse.qualification) == ""
     for name in ("a", "b"):
         meter.write(f"openai-api/x/{name}", {"input_tokens": 2_000_000})
     assert meter.dollars == 4.0
