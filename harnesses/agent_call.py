@@ -23,11 +23,11 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolInfo
 from inspect_ai.util import JSONSchema
 
-from constraintrot.compactors.turns import failed
 from constraintrot.components import returned
 from constraintrot.defenses import Defense
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import tool_infos
+from constraintrot.episode.model_output import failed
 from constraintrot.episode.scaffold import answer_format
 from constraintrot.episode.scaffold.instructions import form_of, is_in_process
 from constraintrot.episode.scaffold.review import without_thought

@@ -30,9 +30,10 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import span
 
-from constraintrot.compactors.turns import SUMMARY, withheld
+from constraintrot.compactors.turns import SUMMARY
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import before_trigger
+from constraintrot.episode.model_output import withheld
 from constraintrot.episode.scaffold.grounding import Grounded, ground, passages
 from constraintrot.episode.scaffold.instructions import is_in_process, without_instructions
 from constraintrot.episode.scaffold.review import (

@@ -33,8 +33,8 @@ from constraintrot.compactors.turns import (
     check_fits,
     partition,
     summary_body,
-    withheld,
 )
+from constraintrot.episode.model_output import withheld
 from constraintrot.episode.scaffold.review import without_thought
 from constraintrot.errors import EpisodeError, NoSummaryError
 

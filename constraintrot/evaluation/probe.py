@@ -13,8 +13,8 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import JSONSchema
 
-from constraintrot.compactors.turns import withheld
 from constraintrot.episode.messages import before_trigger
+from constraintrot.episode.model_output import withheld
 from constraintrot.episode.scaffold.instructions import is_in_process
 from constraintrot.episode.scaffold.review import QUESTIONS
 
