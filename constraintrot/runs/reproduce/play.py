@@ -101,7 +101,7 @@ def qualify(
         if why := purse.forbids(purse.qualification):
             raise ConstraintRotError(f"the qualification was not played: {why}")
         ended: ConstraintRotError | None = None
-        with purse.pays(purse.qualification):
+        with purse.pays(purse.qualification, folder / QUALIFIED):
             try:
                 frame = play_qualification(
                     registration.model,
@@ -280,7 +280,7 @@ def _play(
         roles["summarizer"] = model_in_role("summarizer", chunk.cell.summarizer, memoize=True)
     is_subject = chunk.cell.agent == registration.model
     for _ in range(_TRIES):
-        with purse.pays(purse.of(chunk)):
+        with purse.pays(purse.of(chunk), logs):
             whole, _ = continued(
                 [pin_stress(**chunk.args)],
                 str(logs),
@@ -297,6 +297,12 @@ def _play(
             _stop_at_an_outage(chunk.label, logs, chunk.episodes)
     # The few episodes without a verdict are lost and count as unknown: a look's data are final.
     kept.finish(logs)
+
+
+def _answered(logs: Path) -> bool:
+    """Return whether an episode of a folder was finished."""
+    walked = (one for path in logs.glob("*.eval") for one in samples(path, PlannedEpisodes()))
+    return any(sample is not None and sample.error is None for _, sample in walked)
 
 
 def _stop_at_an_outage(what: str, logs: Path, planned: int) -> None:
@@ -374,13 +380,14 @@ class _Purse:
         return ""
 
     @contextmanager
-    def pays(self, expense: _Expense) -> Generator[None]:
-        """Charge what an expense cost; the estimate if the provider reports no usage."""
+    def pays(self, expense: _Expense, logs: Path) -> Generator[None]:
+        """Charge what an expense cost; the estimate if the provider answers and reports no usage."""
         calls, dollars = self._meter.calls, self._meter.dollars
         try:
             yield
         finally:
-            if self._meter.calls == calls and self._registration.dollars is not None:
+            unreported = self._meter.calls == calls and self._registration.dollars is not None
+            if unreported and _answered(logs):
                 most = {
                     "input_tokens": expense.size.input_tokens[1],
                     "output_tokens": expense.size.output_tokens[1],

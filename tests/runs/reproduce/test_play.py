@@ -173,13 +173,23 @@ def test_what_costs_more_than_its_estimate_is_expected_to_do_so_again(tmp_path: 
     chunk = next(iter(chunks(needed, there, 0)))
     meter = Meter(tmp_path, made.prices)
     purse = playing._Purse(meter, made, tmp_path)
-    with purse.pays(purse.of(chunk)):  # with a judge that no estimate has
+    with purse.pays(purse.of(chunk), tmp_path):  # with a judge that no estimate has
         meter.write("scripted/obedient", {"input_tokens": 2_000_000})
     assert "may cost $ 2.00" in purse.forbids(purse.of(chunk))
     # So it does after a restart.
     again = playing._Purse(Meter(tmp_path, made.prices), made, tmp_path)
     again.recall(chunk)
     assert again.forbids(again.of(chunk)) == purse.forbids(purse.of(chunk))
+
+
+def test_answers_without_usage_are_charged_the_estimate(whole: Path, tmp_path: Path) -> None:
+    priced = {"prices": {"scripted/obedient": {"input": 1.0, "output": 1.0}}, "dollars": 3.0}
+    made = registration.read(whole / registration.FILE).model_copy(update=priced)
+    purse = playing._Purse(meter := Meter(tmp_path, made.prices), made, tmp_path)
+    for logs, charged in ((tmp_path, 0.0), (whole / playing.QUALIFIED, purse.qualification.most)):
+        with purse.pays(purse.qualification, logs):
+            pass
+        assert meter.dollars == pytest.approx(charged)
 
 
 def test_a_restart_expects_what_the_evaluations_before_it_cost(
@@ -249,11 +259,15 @@ def test_an_outage_is_not_taken_for_lost_episodes(
         assert "have no verdict; the same command plays them again" in told
         assert "the key was revoked" in told
 
-    registered(tmp_path, "--pairs", 2)
+    (prices := tmp_path / "prices.yaml").write_text("scripted/obedient: {input: 3, output: 15}")
+    made = registered(tmp_path, "--pairs", 2, "--prices", prices, "--dollars", 100)
     stops("qualify")
     assert not (tmp_path / playing.QUALIFICATION).exists()
+    assert Meter(tmp_path, made.prices).dollars == 0, "nothing was answered"
     run("qualify", tmp_path)
+    spent = Meter(tmp_path, made.prices).dollars
     stops("play")
+    assert Meter(tmp_path, made.prices).dollars == spent
     assert not list(tmp_path.rglob(kept.DONE))
     shutil.copytree(tmp_path, lost := tmp_path / "lost")
     run("play", tmp_path)
